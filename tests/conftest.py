@@ -1,0 +1,70 @@
+"""Isolation that fails loudly, and what tests share: a home, a project, the corpus."""
+
+import os
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.ondisk import vespe
+
+HERE = Path(__file__).resolve().parent
+_USER_VARIABLES = ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def guard() -> Iterator[None]:
+    """Make the home directory, the git configuration and the network unusable unless a test asks for them."""
+    saved = dict(os.environ)
+    for name in [n for n in os.environ if n.startswith(("VESPE_", "GIT_"))]:
+        del os.environ[name]
+    for name in ("HOME", *_USER_VARIABLES):
+        os.environ[name] = "/dev/null/no-home-in-tests"
+    os.environ.update(GIT_CONFIG_GLOBAL="/dev/null", GIT_CONFIG_SYSTEM="/dev/null", NO_COLOR="1")
+    connect = socket.socket.connect
+    socket.socket.connect = _loopback_only(connect)  # type: ignore[method-assign,assignment]  # the guard stands in for it
+    yield
+    socket.socket.connect = connect  # type: ignore[method-assign]  # put back
+    os.environ.clear()
+    os.environ.update(saved)
+
+
+def _loopback_only(connect: Callable[[socket.socket, Any], None]) -> Callable[[socket.socket, Any], None]:
+    def guarded(self: socket.socket, address: Any) -> None:
+        if isinstance(address, tuple) and address[0] not in ("127.0.0.1", "::1", "localhost"):
+            raise AssertionError(f"a test tried to reach {address}")
+        connect(self, address)
+
+    return guarded
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A fresh home directory with its own user data, state, configuration and cache directories."""
+    directory = tmp_path / "home"
+    directory.mkdir()
+    monkeypatch.setenv("HOME", str(directory))
+    for name in _USER_VARIABLES:
+        monkeypatch.setenv(name, str(directory / name.split("_")[1].lower()))
+    return directory
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The corpus of real material beside a checkout; tests that need it are skipped, loudly, where it is absent."""
+    directory = HERE.parent.parent / "shared"
+    if not (directory / "corpus").is_dir():
+        pytest.skip(f"no corpus at {directory}: this test needs real recordings that are not part of the repository")
+    return directory
+
+
+@pytest.fixture
+def project(home: Path, tmp_path: Path) -> Path:
+    """A project made by `vespe init`, trusted, in a home of its own."""
+    directory = tmp_path / "project"
+    directory.mkdir()
+    done = vespe("init", cwd=directory)
+    assert done.returncode == 0, done.stderr
+    return directory

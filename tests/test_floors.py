@@ -1,0 +1,208 @@
+"""The architecture as a test: floors, siblings, owners of libraries, lazy tables, sizes; each failure names file:line."""
+
+import ast
+import statistics
+from collections.abc import Iterator
+from pathlib import Path
+
+import vespe
+from vespe import deferred
+
+PACKAGE = Path(vespe.__file__).parent
+FLOORS: dict[str, int] = {
+    name: floor
+    for floor, names in enumerate(
+        (
+            "errors defaults deferred",
+            "models escaping templates",
+            "documents schemas locations process web confined redaction",
+            "tooldir configuration signatures",
+            "kits project",
+            "catalog trust",
+            "resolver authoring",
+            "executors.base adapters.base",
+            "executors.python_script executors.shell_command executors.http_request adapters.openai adapters.anthropic adapters.ollama adapters.mcp",
+            "executors adapters registry call_log",
+            "calls",
+            "examples library",
+            "__init__",
+            "cli.options cli.report cli.boundary",
+            "cli.*",
+            "cli",
+            "__main__",
+        )
+    )
+    for name in names.split()
+}
+SCRIPTS = {"supervisor", "executors.python_child"}
+"""Run in an interpreter of their own, never imported: they import nothing of vespe."""
+OWNERS = {
+    "click": "cli",
+    "rich": "cli.report",
+    "yaml": "documents",
+    "jsonschema": "schemas",
+    "jsonschema_rs": "schemas",
+    "referencing": "schemas",
+    "platformdirs": "locations",
+    "subprocess": "process",
+    "httpx2": "web",
+    "httpcore2": "web",
+}
+LAZY_TABLES = {"__init__", "deferred", "cli"}
+BANNED_NAMES = {"utils", "util", "helpers", "helper", "common", "misc", "manager"}
+
+
+def module_name(path: Path) -> str:
+    parts = path.relative_to(PACKAGE).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts)
+
+
+MODULES = {module_name(path): path for path in sorted(PACKAGE.rglob("*.py")) if path.relative_to(PACKAGE).parts[0] not in ("kits", "data")}
+TREES = {name: ast.parse(path.read_text(encoding="utf-8"), str(path)) for name, path in MODULES.items()}
+
+
+def floor_of(name: str) -> int:
+    if name in FLOORS:
+        return FLOORS[name]
+    assert name.startswith("cli."), f"{name} has no floor: add it to FLOORS in {__file__}"
+    return FLOORS["cli.*"]
+
+
+def imports(name: str) -> Iterator[tuple[str, int]]:
+    """Every module that `name` imports, lazily or for typing too, as (dotted name, line)."""
+    for node in ast.walk(TREES[name]):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{MODULES[name]}:{node.lineno}: relative import"
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}".removeprefix("vespe.")
+                yield (f"vespe.{inner}" if inner in MODULES and str(node.module).startswith("vespe") else str(node.module)), node.lineno
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "deferred":
+            yield from ((str(a.value), node.lineno) for a in node.args if isinstance(a, ast.Constant))
+
+
+def own_imports(name: str) -> Iterator[tuple[str, int]]:
+    for imported, line in imports(name):
+        if imported == "vespe" or imported.startswith("vespe."):
+            yield imported.removeprefix("vespe").removeprefix(".") or "__init__", line
+
+
+def test_every_module_imports_only_from_floors_below() -> None:
+    wrong = [
+        f"{MODULES[name]}:{line}: {name} (floor {floor_of(name)}) imports {imported} (floor {floor_of(imported)})"
+        for name in MODULES
+        if name not in SCRIPTS
+        for imported, line in own_imports(name)
+        if imported != "__init__" and floor_of(imported) >= floor_of(name)
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_scripts_that_run_in_a_child_import_nothing_of_vespe() -> None:
+    assert SCRIPTS <= MODULES.keys()
+    wrong = [f"{MODULES[name]}:{line}" for name in SCRIPTS for _, line in own_imports(name)]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_each_library_has_one_owner() -> None:
+    wrong = [
+        f"{MODULES[name]}:{line}: {name} imports {imported}, which belongs to {OWNERS[imported.partition('.')[0]]}"
+        for name in MODULES
+        for imported, line in imports(name)
+        if (owner := OWNERS.get(imported.partition(".")[0])) and name != owner and not (owner == "cli" and name.startswith("cli."))
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_imports_inside_functions_stand_only_in_the_lazy_tables() -> None:
+    wrong = [
+        f"{MODULES[name]}:{node.lineno}: import inside {function.name}"
+        for name, tree in TREES.items()
+        if name not in LAZY_TABLES | SCRIPTS
+        for function in ast.walk(tree)
+        if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))
+        for node in ast.walk(function)
+        if isinstance(node, (ast.Import, ast.ImportFrom))
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_no_module_loads_another_by_a_computed_name() -> None:
+    wrong = [
+        f"{MODULES[name]}:{line}: {name} imports importlib" for name in MODULES for imported, line in imports(name)
+        if imported.partition(".")[0] == "importlib" and name not in LAZY_TABLES | SCRIPTS
+    ]  # fmt: skip
+    assert not wrong, "\n".join(wrong)
+
+
+def test_no_shell_string_and_no_broad_except_stand_in_the_package() -> None:
+    wrong = []
+    for name, tree in TREES.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.keyword) and node.arg == "shell":
+                wrong.append(f"{MODULES[name]}:{node.value.lineno}: shell=")
+            if isinstance(node, ast.ExceptHandler) and _is_broad(node) and name not in SCRIPTS | {"cli.boundary", "registry"}:
+                wrong.append(f"{MODULES[name]}:{node.lineno}: broad except")
+    assert not wrong, "\n".join(wrong)
+
+
+def _is_broad(handler: ast.ExceptHandler) -> bool:
+    return handler.type is None or (isinstance(handler.type, ast.Name) and handler.type.id in ("Exception", "BaseException"))
+
+
+def functions() -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
+    for name, tree in TREES.items():
+        for node in ast.walk(tree):
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                yield name, node
+
+
+def body_lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    first = function.body[1] if ast.get_docstring(function) is not None and len(function.body) > 1 else function.body[0]
+    return (function.end_lineno or first.lineno) - first.lineno + 1
+
+
+def test_modules_and_functions_keep_within_their_sizes() -> None:
+    lengths = {name: len(path.read_text(encoding="utf-8").splitlines()) for name, path in MODULES.items()}
+    wrong = [f"{MODULES[name]}: {length} lines" for name, length in lengths.items() if length > 400]
+    wrong += [f"{MODULES[name]}:{f.lineno}: {f.name} has {n} lines" for name, f in functions() if (n := body_lines(f)) > 40]
+    assert not wrong, "\n".join(wrong)
+    assert statistics.median(lengths.values()) <= 120
+    assert statistics.mean(body_lines(f) <= 20 for _, f in functions()) >= 0.8
+
+
+def test_signatures_are_short_and_keyword_only_after_the_second_parameter() -> None:
+    wrong = []
+    for name, function in functions():
+        if any("click" in ast.unparse(d) or "option" in ast.unparse(d) for d in function.decorator_list):
+            continue
+        arguments = function.args
+        positional = [a.arg for a in arguments.posonlyargs + arguments.args if a.arg not in ("self", "cls")]
+        if len(positional) + len(arguments.kwonlyargs) > 6:
+            wrong.append(f"{MODULES[name]}:{function.lineno}: {function.name} takes more than 6 parameters")
+        if len(positional) > 2 and arguments.defaults and len(positional) - len(arguments.defaults) < 2:
+            wrong.append(f"{MODULES[name]}:{function.lineno}: {function.name} takes options by position")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_every_module_says_in_one_line_what_it_is() -> None:
+    assert [str(MODULES[name]) for name, tree in TREES.items() if not ast.get_docstring(tree)] == []
+    assert [name for name in MODULES if name.rpartition(".")[2].strip("_") in BANNED_NAMES] == []
+
+
+def test_the_table_of_deferred_modules_names_only_libraries_with_an_owner() -> None:
+    assert {name for name in deferred.HEAVY if name not in OWNERS} <= {"difflib"}
+
+
+def test_tests_mirror_the_modules_one_to_one() -> None:
+    tests = PACKAGE.parent / "tests"
+    if not tests.is_dir():
+        tests = Path(__file__).parent
+    special = {"test_floors", "test_docs", "test_startup", "test_package", "test_isolation"}
+    folders = [p for p in tests.rglob("test_*.py") if not {"acceptance", "cases", "benchmarks", "kits"} & set(p.relative_to(tests).parts)]
+    seen = {".".join((*p.relative_to(tests).parts[:-1], p.stem.removeprefix("test_"))) for p in folders if p.stem not in special}
+    wanted = {name.removesuffix(".__init__").strip("_") for name in MODULES} - {"init", "defaults"}
+    missing = {n for n in wanted if n not in seen and f"{n}.{n.rpartition('.')[2]}" not in seen}
+    unknown = {n for n in seen if n not in wanted and n.rpartition(".")[0] not in wanted}
+    assert (missing, unknown) == (set(), set())

@@ -1,0 +1,1 @@
+"""Manage the tools that LLM agents call: one definition, resolved, checked, bounded, for every model API."""

@@ -1,0 +1,1 @@
+"""The shapes of the model APIs, one literal table."""

@@ -1,0 +1,1 @@
+"""The command line: a group with its lazy table of verbs."""

@@ -1,0 +1,43 @@
+"""File names, limits and environment variable names: the numbers and words that more than one module needs."""
+
+from typing import Final
+
+VERSION: Final = "0.1.0"
+
+PROJECT_DIR: Final = ".vespe"
+CONFIG_FILE: Final = "config.json"
+DESCRIPTION_FILE: Final = "description.md"
+KIT_CONFIG_FILE: Final = "kit_config.json"
+TOOLS_DIR: Final = "tools"
+PROJECT_TOOLS: Final = "project_tools"
+ACTIVE_KITS: Final = "active_kits"
+DEFAULT_ORDER: Final = (PROJECT_TOOLS, ACTIVE_KITS)
+
+ENV_PROJECT: Final = "VESPE_PROJECT"
+ENV_KITS_PATH: Final = "VESPE_KITS_PATH"
+ENV_TRUSTED_PATHS: Final = "VESPE_TRUSTED_PATHS"
+CHILD_ENVIRONMENT: Final = ("PATH", "HOME", "LANG", "TERM", "USER", "TMPDIR", "TZ")
+"""Variables that a tool's process inherits, with every LC_*; declared secrets are added, nothing else."""
+
+MAX_FILE_BYTES: Final = 1024 * 1024
+MAX_JSON_DEPTH: Final = 64
+MAX_ARGUMENT_BYTES: Final = 1024 * 1024
+
+TIMEOUT_S: Final = 30.0
+GRACE_S: Final = 2.0
+"""Between TERM and KILL; shorter (ORPHAN_GRACE_S) when Vespe itself has died."""
+ORPHAN_GRACE_S: Final = 0.3
+MAX_OUTPUT_BYTES: Final = 1024 * 1024
+"""What a call may give back, unless the tool says otherwise (`limits.max_output_bytes`)."""
+LARGER_CAP_BYTES: Final = 8 * 1024 * 1024
+"""The larger cap: an output is kept whole, in a private file, up to here; past it the tool is ended."""
+LOG_TAIL_BYTES: Final = 64 * 1024
+"""How much of what a tool prints beside its result is kept as its log."""
+
+MAX_SCHEMA_BYTES: Final = 256 * 1024
+MAX_SCHEMA_DEPTH: Final = 32
+MAX_SUBSCHEMAS: Final = 1000
+MAX_PATTERN_LENGTH: Final = 512
+MAX_ENUM: Final = 10_000
+
+LOCK_TIMEOUT_S: Final = 10.0

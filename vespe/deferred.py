@@ -1,0 +1,24 @@
+"""The third lazy table: third-party modules that their one owner imports at first use, so that start-up does not pay."""
+
+import importlib
+from types import ModuleType
+from typing import Any, Final
+
+HEAVY: Final = ("jsonschema", "jsonschema_rs", "referencing", "yaml", "platformdirs", "httpx2", "httpcore2", "difflib", "rich")
+"""What may be deferred; the floors test reads this table and `deferred(...)` calls as imports of their owner."""
+
+
+class DeferredModule(ModuleType):
+    """Stands for a module and imports it when its first attribute is read."""
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(importlib.import_module(self.__name__), name)
+        setattr(self, name, value)
+        return value
+
+
+def deferred(name: str) -> Any:
+    """Give a stand-in for the module `name`, one of HEAVY (or a submodule of one), imported at first use."""
+    if name.partition(".")[0] not in HEAVY:
+        raise ValueError(f"{name} is not in the table of deferred modules")
+    return DeferredModule(name)

@@ -1,0 +1,313 @@
+"""Strict JSON and safe YAML between bytes and data; bounded reading, atomic durable writing, and one lock a directory."""
+
+import contextlib
+import errno
+import fcntl
+import json
+import os
+import stat
+import time
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from vespe import defaults
+from vespe.deferred import deferred
+from vespe.errors import InvalidDocument, StorageError
+from vespe.models import JsonObject, JsonValue
+
+if TYPE_CHECKING:
+    import yaml
+else:
+    yaml = deferred("yaml")
+
+_MAX_INTEGER_DIGITS = 4300
+
+
+def parse_json(data: bytes | str, *, path: str = "", limit: int = defaults.MAX_FILE_BYTES) -> JsonValue:
+    """Read strict JSON (RFC 8259, and narrower): UTF-8, no BOM, no duplicate keys, NaN, infinities or lone surrogates.
+
+    `limit` is in bytes; at most 64 levels. Raises InvalidDocument with the line and column where they are known.
+    """
+    if len(data) > limit:
+        raise InvalidDocument(f"is larger than {limit} bytes", path=path)
+    text = _decode(data, path) if isinstance(data, bytes) else data
+    if text.count("[") + text.count("{") > defaults.MAX_JSON_DEPTH:
+        _refuse_depth(text, path)
+    try:
+        value = _DECODER.decode(text)
+    except json.JSONDecodeError as error:
+        raise InvalidDocument(f"is not JSON: {error.msg}", path=path, line=error.lineno, column=error.colno) from None
+    except _Refusal as refusal:
+        raise InvalidDocument(str(refusal), path=path, line=_line_of(text, refusal.needle)) from None
+    if "\\u" in text or not isinstance(data, bytes):
+        _refuse_surrogates(value, path)
+    return value
+
+
+def parse_object(data: bytes | str, *, path: str = "", limit: int = defaults.MAX_FILE_BYTES) -> JsonObject:
+    """Read strict JSON whose root is an object; raises InvalidDocument where it is anything else."""
+    value = parse_json(data, path=path, limit=limit)
+    if not isinstance(value, dict):
+        raise InvalidDocument(f"must hold a JSON object, not {_kind(value)}", path=path, line=1)
+    return value
+
+
+def parse_yaml(data: bytes | str, *, path: str = "", limit: int = defaults.MAX_FILE_BYTES) -> JsonValue:
+    """Read one YAML document with the safe loader; aliases are refused, since nine lines of them can make 10^9 leaves."""
+    if len(data) > limit:
+        raise InvalidDocument(f"is larger than {limit} bytes", path=path)
+    text = _decode(data, path) if isinstance(data, bytes) else data
+    try:
+        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, Loader=yaml.SafeLoader)):
+            raise InvalidDocument("uses a YAML alias, which Vespe does not read", path=path)
+        return yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        reason = getattr(error, "problem", None) or str(error)
+        raise InvalidDocument(f"is not YAML: {reason}", path=path, line=mark.line + 1 if mark else 0) from None
+    except (ValueError, RecursionError) as error:
+        raise InvalidDocument(f"is not YAML: {error}", path=path) from None
+
+
+def dump_json(value: JsonValue) -> str:
+    """Write JSON for a file: two-space indent, no ASCII escapes, a final newline; a lone surrogate becomes U+FFFD."""
+    return repair_surrogates(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)) + "\n"
+
+
+def compact_json(value: JsonValue) -> str:
+    """Write JSON for a line or an argument: no spaces after separators, no ASCII escapes; a lone surrogate becomes U+FFFD."""
+    return repair_surrogates(json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
+
+
+def repair_surrogates(text: str) -> str:
+    """Give `text` with each lone surrogate, which UTF-8 cannot say, as U+FFFD."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace") if _has_surrogate(text) else text
+
+
+def read_bytes(path: str | os.PathLike[str], *, limit: int = defaults.MAX_FILE_BYTES) -> bytes:
+    """Read a regular file of at most `limit` bytes without ever blocking or following a link at its last component.
+
+    Raises InvalidDocument for what is no regular file (a FIFO, a device, a link) or too large, StorageError for
+    what the operating system refuses; FileNotFoundError's errno is kept in `details`.
+    """
+    name = os.fspath(path)
+    try:
+        descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise InvalidDocument("is a symbolic link, which Vespe does not follow", path=name) from None
+        if error.errno in (errno.ENXIO, errno.EOPNOTSUPP):
+            raise InvalidDocument("is no regular file", path=name) from None
+        raise StorageError("read", name, error) from error
+    try:
+        return _read_descriptor(descriptor, name, limit)
+    except OSError as error:
+        raise StorageError("read", name, error) from error
+    finally:
+        os.close(descriptor)
+
+
+def read_object(path: str | os.PathLike[str], *, limit: int = defaults.MAX_FILE_BYTES) -> JsonObject:
+    """Read a file that holds one strict JSON object."""
+    name = os.fspath(path)
+    return parse_object(read_bytes(name, limit=limit), path=name, limit=limit)
+
+
+def write_atomic(path: str | os.PathLike[str], data: bytes | str, *, mode: int = 0o644, durable: bool = True) -> None:
+    """Replace `path` in one step: a private file beside it, fsync, rename, fsync of the directory.
+
+    At every instant the file is wholly old or wholly new. `durable=False` leaves the fsyncs out (caches). Raises
+    StorageError and leaves nothing behind.
+    """
+    name = os.fspath(path)
+    content = data.encode("utf-8") if isinstance(data, str) else data
+    aside = f"{name}.{os.getpid():x}-{time.monotonic_ns():x}.tmp"
+    try:
+        _write_new(aside, content, mode, durable)
+        os.replace(aside, name)
+        if durable:
+            sync_directory(os.path.dirname(name) or ".")
+    except OSError as error:
+        raise StorageError("write", name, error) from error
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(aside)
+
+
+def sync_directory(path: str) -> None:
+    """Flush a directory's entries, so that a rename in it outlives a crash of the machine."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextlib.contextmanager
+def locked(directory: str, *, timeout_s: float = defaults.LOCK_TIMEOUT_S) -> Iterator[None]:
+    """Hold the exclusive lock of a directory; the kernel lets go of it when its holder dies.
+
+    Raises StorageError when another process holds it for `timeout_s` seconds, or the directory cannot be opened.
+    """
+    try:
+        descriptor = os.open(directory, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError as error:
+        raise StorageError("lock", directory, error) from error
+    try:
+        _acquire(descriptor, directory, timeout_s)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _acquire(descriptor: int, directory: str, timeout_s: float) -> None:
+    deadline = time.monotonic() + timeout_s
+    while True:
+        try:
+            return fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if error.errno not in (errno.EAGAIN, errno.EACCES, errno.EINTR):
+                raise StorageError("lock", directory, error) from error
+        if time.monotonic() > deadline:
+            busy = OSError(errno.EAGAIN, f"another process has held its lock for {timeout_s:g} s")
+            raise StorageError("lock", directory, busy)
+        time.sleep(0.01)
+
+
+def _write_new(path: str, content: bytes, mode: int, durable: bool) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
+    try:
+        view = memoryview(content)
+        while view:
+            view = view[os.write(descriptor, view) :]
+        if durable:
+            os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _read_descriptor(descriptor: int, name: str, limit: int) -> bytes:
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):
+        raise InvalidDocument("is no regular file", path=name)
+    if status.st_size > limit:
+        raise InvalidDocument(f"is larger than {limit} bytes", path=name)
+    data = os.read(descriptor, limit + 1)
+    while len(data) <= limit and (more := os.read(descriptor, limit + 1 - len(data))):
+        data += more
+    if len(data) > limit:
+        raise InvalidDocument(f"is larger than {limit} bytes", path=name)
+    return data
+
+
+class _Refusal(ValueError):
+    """JSON that parses and that Vespe refuses; `needle` is a text to find its line by."""
+
+    def __init__(self, message: str, needle: str) -> None:
+        super().__init__(message)
+        self.needle = needle
+
+
+def _object(pairs: list[tuple[str, Any]]) -> JsonObject:
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        seen: set[str] = set()
+        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]  # add gives None
+        raise _Refusal(f"has the key {json.dumps(twice)} twice in one object", json.dumps(twice, ensure_ascii=False))
+    return made
+
+
+def _constant(name: str) -> NoReturn:
+    raise _Refusal(f"holds {name}, which JSON cannot say", name)
+
+
+def _float(text: str) -> float:
+    number = float(text)
+    if number in (float("inf"), float("-inf")):
+        raise _Refusal(f"holds {text}, a number too large for a double", text)
+    return number
+
+
+def _integer(text: str) -> int:
+    if len(text) > _MAX_INTEGER_DIGITS:
+        raise _Refusal(f"holds an integer of {len(text)} digits", text[:40])
+    return int(text)
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant, parse_float=_float, parse_int=_integer)
+
+
+def _decode(data: bytes, path: str) -> str:
+    if data.startswith((b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")):
+        raise InvalidDocument("begins with a byte order mark; save it as UTF-8 without one", path=path, line=1)
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise InvalidDocument(f"is not UTF-8: byte 0x{data[error.start]:02x}", path=path, line=line) from None
+
+
+def _refuse_depth(text: str, path: str) -> None:
+    depth, inside, escaped, line = 0, False, False, 1
+    for character in text:
+        if inside:
+            inside = escaped or character != '"'
+            escaped = character == "\\" and not escaped
+        elif character == '"':
+            inside = True
+        elif character in "[{":
+            depth += 1
+            if depth > defaults.MAX_JSON_DEPTH:
+                raise InvalidDocument(f"is nested deeper than {defaults.MAX_JSON_DEPTH} levels", path=path, line=line)
+        elif character in "]}":
+            depth -= 1
+        line += character == "\n"
+
+
+def _refuse_surrogates(value: JsonValue, path: str) -> None:
+    for pointer, text in _texts(value, ""):
+        if _has_surrogate(text):
+            raise InvalidDocument("holds a lone surrogate, which UTF-8 cannot say", path=path, pointer=pointer)
+
+
+def _texts(value: JsonValue, pointer: str) -> Iterator[tuple[str, str]]:
+    if isinstance(value, str):
+        yield pointer, value
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield pointer, key
+            yield from _texts(item, f"{pointer}/{escape_pointer(key)}")
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _texts(item, f"{pointer}/{index}")
+
+
+def escape_pointer(token: str) -> str:
+    """Escape one reference token of a JSON Pointer (RFC 6901, section 3)."""
+    return token.replace("~", "~0").replace("/", "~1")
+
+
+def _has_surrogate(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+def _line_of(text: str, needle: str) -> int:
+    position = text.rfind(needle)
+    return text.count("\n", 0, position) + 1 if position >= 0 else 0
+
+
+_KINDS: tuple[tuple[Callable[[Any], bool], str], ...] = (
+    (lambda v: v is None, "null"),
+    (lambda v: isinstance(v, bool), "a boolean"),
+    (lambda v: isinstance(v, (int, float)), "a number"),
+    (lambda v: isinstance(v, str), "a string"),
+    (lambda v: isinstance(v, list), "an array"),
+)
+
+
+def _kind(value: JsonValue) -> str:
+    return next((name for holds, name in _KINDS if holds(value)), "an object")

@@ -1,0 +1,297 @@
+"""Every failure that Vespe names, as one tree of inert values: fields, a sentence and a hint.
+
+VespeError
+|-- UsageError                    the command line or a library call is wrong
+|-- NotFound
+|   |-- ProjectNotFound           no .vespe/ here or above
+|   |-- ToolNotFound              no available tool of that name
+|   |-- KitNotFound               no kit root has that kit
+|   |-- AmbiguousTool             two tools of one name in one scope
+|   `-- ToolImplementationNotFound  a tool that nothing implements
+|-- InvalidDocument               a file is not what Vespe can read
+|   `-- InvalidTool               a tool directory with all that is wrong with it
+|-- InvalidArguments              what the schema, or a template slot, refuses
+|   |-- ParsingError              arguments that are not JSON
+|   `-- InvalidToolCall           a model's call that is no call
+|-- Refused                       policy says no
+|   |-- NotTrusted                the project's bytes have no approval
+|   |-- MissingSecret             a declared secret has no value
+|   `-- AddressRefused            an address that HTTP tools may not reach
+|-- ToolExecutionError            the tool itself failed
+|   |-- InvalidOutput             its result breaks its output schema, or is no JSON
+|   `-- OutputTooLarge            it wrote past the larger cap and was ended
+|-- TimedOut                      a deadline passed
+|-- Interrupted                   the caller asked to stop
+`-- StorageError                  the operating system refused to read or write
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar
+
+
+class VespeError(Exception):
+    """The root: a sentence, a hint on what to do, and JSON-able fields for scripts.
+
+    `code` is the stable name of the failure in JSON; `retryable` is true where the model that made the call
+    can mend it. Subclasses set both; none prints, exits or does anything else when it is made.
+    """
+
+    code: ClassVar[str] = "error"
+    retryable: ClassVar[bool] = False
+
+    def __init__(self, message: str, *, hint: str = "", details: Mapping[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.details: dict[str, Any] = dict(details or {})
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class UsageError(VespeError):
+    """The command line, or a library call, asks for what cannot be: exit code 2."""
+
+    code = "usage"
+
+
+class NotFound(VespeError, LookupError):
+    """What was asked for does not exist: exit code 3."""
+
+    code = "not_found"
+
+
+class ProjectNotFound(NotFound):
+    """There is no project at `start` nor in any directory above it."""
+
+    code = "project_not_found"
+
+    def __init__(self, start: str) -> None:
+        super().__init__(
+            f"no project here: neither {start} nor a directory above it has .vespe/",
+            hint="make one with `vespe init`, or name one with --project DIR",
+            details={"start": start},
+        )
+        self.start = start
+
+
+class ToolNotFound(NotFound):
+    """No available tool is called `name`; `searched` are the scopes, `close` the nearest names."""
+
+    code = "tool_not_found"
+
+    def __init__(self, name: str, *, searched: Sequence[str] = (), close: Sequence[str] = (), reason: str = "") -> None:
+        where = f" in {', '.join(searched)}" if searched else ""
+        super().__init__(
+            f"no available tool is called {name!r}{where}" + (f": {reason}" if reason else ""),
+            hint=_nearest(close) or "`vespe tool list --all` shows every tool and its status",
+            details={"name": name, "searched": list(searched), "close": list(close)},
+        )
+        self.name, self.searched, self.close = name, tuple(searched), tuple(close)
+
+
+class KitNotFound(NotFound):
+    """No kit root has a kit called `kit_id`; `close` are the nearest ids."""
+
+    code = "kit_not_found"
+
+    def __init__(self, kit_id: str, *, close: Sequence[str] = ()) -> None:
+        super().__init__(
+            f"no kit is called {kit_id!r}",
+            hint=_nearest(close) or "`vespe kit list` shows every kit and its root",
+            details={"kit_id": kit_id, "close": list(close)},
+        )
+        self.kit_id, self.close = kit_id, tuple(close)
+
+
+class AmbiguousTool(NotFound):
+    """One scope holds several tools called `name`, at `paths`: never a silent choice."""
+
+    code = "ambiguous_tool"
+
+    def __init__(self, name: str, *, scope: str, uids: Sequence[str], paths: Sequence[str]) -> None:
+        super().__init__(
+            f"{scope} has {len(uids)} tools called {name!r}: {', '.join(uids)}",
+            hint="rename or remove one of them, or call one by its uid",
+            details={"name": name, "scope": scope, "uids": list(uids), "paths": list(paths)},
+        )
+        self.name, self.scope, self.uids = name, scope, tuple(uids)
+
+
+class ToolImplementationNotFound(NotFound):
+    """The tool resolves, but neither its config.json nor the process says what runs."""
+
+    code = "tool_implementation_not_found"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"nothing implements the tool {name!r}",
+            hint="give it `implementation_details` in its config.json, or register an implementation in-process",
+            details={"name": name},
+        )
+        self.name = name
+
+
+class InvalidDocument(VespeError, ValueError):
+    """A file is not what Vespe can read: where (`path`, `line`, `column`, `pointer`) and why.
+
+    `pointer` is an RFC 6901 JSON Pointer ("" is the whole document); `line` and `column` count from 1 and
+    are 0 where they are not known.
+    """
+
+    code = "invalid_document"
+
+    def __init__(self, reason: str, *, path: str = "", line: int = 0, column: int = 0, pointer: str = "", hint: str = "") -> None:
+        place = path + (f":{line}" if line else "") + (f":{column}" if line and column else "")
+        at = f" at {pointer}" if pointer else ""
+        super().__init__(
+            f"{place}: {reason}{at}" if place else f"{reason}{at}",
+            hint=hint,
+            details={"path": path, "line": line, "column": column, "pointer": pointer, "reason": reason},
+        )
+        self.reason, self.path, self.line, self.column, self.pointer = reason, path, line, column, pointer
+
+
+class InvalidTool(InvalidDocument):
+    """A tool directory with something wrong; `problems` are sentences, each with its place."""
+
+    code = "invalid_tool"
+
+    def __init__(self, uid: str, problems: Iterable[str], *, path: str = "") -> None:
+        self.problems = tuple(problems)
+        super().__init__("; ".join(self.problems) or "is invalid", path=path or uid, hint=f"`vespe lint {path or uid}` shows all of it")
+        self.uid = uid
+        self.details.update(uid=uid, problems=list(self.problems))
+
+
+class InvalidArguments(VespeError, ValueError):
+    """The schema, or the slot that a value is meant for, refuses the arguments; all violations at once.
+
+    `violations` are `{"pointer": RFC 6901, "message": sentence}`.
+    """
+
+    code = "invalid_arguments"
+    retryable = True
+
+    def __init__(self, message: str, *, violations: Iterable[Mapping[str, str]] = (), hint: str = "") -> None:
+        self.violations = tuple(dict(v) for v in violations)
+        super().__init__(message, hint=hint, details={"violations": list(self.violations)})
+
+
+class ParsingError(InvalidArguments):
+    """A text that should hold JSON (a model's answer, a call's arguments) does not parse; it never runs as `{}`."""
+
+    code = "invalid_json"
+
+
+class InvalidToolCall(InvalidArguments):
+    """A model's tool call has no name, or is not of the shape that its API documents."""
+
+    code = "invalid_tool_call"
+
+
+class Refused(VespeError, PermissionError):
+    """Policy says no: exit code 6."""
+
+    code = "refused"
+
+
+class NotTrusted(Refused):
+    """The project, or the tool's bytes, have no approval of this user; `changes` are what differs from the last one."""
+
+    code = "not_trusted"
+
+    def __init__(self, path: str, *, changes: Sequence[str] = ()) -> None:
+        what = f"{path} is not trusted: nothing in it runs until you say so"
+        if changes:
+            shown = "; ".join(changes[:8]) + (f"; and {len(changes) - 8} more" if len(changes) > 8 else "")
+            what = f"{path} changed since it was approved: {shown}"
+        super().__init__(
+            what,
+            hint="read what it would allow and approve it with `vespe trust`",
+            details={"path": path, "changes": list(changes)},
+        )
+        self.path, self.changes = path, tuple(changes)
+
+
+class MissingSecret(Refused):
+    """A secret that the tool declares has no value in the environment or the user's configuration."""
+
+    code = "missing_secret"
+
+    def __init__(self, name: str, *, tool: str) -> None:
+        super().__init__(
+            f"the tool {tool!r} needs the secret {name}, and it has no value",
+            hint=f"set the environment variable {name}, or `vespe config set secrets.{name}`",
+            details={"secret": name, "tool": tool},
+        )
+        self.name, self.tool = name, tool
+
+
+class AddressRefused(Refused):
+    """An HTTP tool's host is, or resolves to, an address that tools may not reach."""
+
+    code = "address_refused"
+
+    def __init__(self, host: str, *, address: str, why: str) -> None:
+        super().__init__(
+            f"the host {host} is refused: {address} is {why}",
+            hint=f"only you can allow it: `vespe config set allow_hosts '[\"{host}\"]'`",
+            details={"host": host, "address": address, "why": why},
+        )
+        self.host, self.address, self.why = host, address, why
+
+
+class ToolExecutionError(VespeError, RuntimeError):
+    """The tool ran and failed: its own exception, exit status or HTTP status."""
+
+    code = "tool_error"
+
+
+class InvalidOutput(ToolExecutionError):
+    """The tool's result breaks its output schema, or cannot be said in JSON."""
+
+    code = "invalid_output"
+
+
+class OutputTooLarge(ToolExecutionError):
+    """The tool wrote past the larger cap and was ended."""
+
+    code = "output_too_large"
+
+
+class TimedOut(VespeError, TimeoutError):
+    """A deadline passed, in `seconds`; whatever ran has been ended."""
+
+    code = "timed_out"
+
+    def __init__(self, what: str, *, seconds: float) -> None:
+        super().__init__(
+            f"{what} did not finish within {seconds:g} s and was ended",
+            hint="give it longer with --timeout, or `limits.timeout_s` in its config.json",
+            details={"timeout_s": seconds},
+        )
+        self.seconds = seconds
+
+
+class Interrupted(VespeError):
+    """The caller asked to stop (Ctrl-C, a cancelled request); whatever ran has been ended."""
+
+    code = "interrupted"
+
+
+class StorageError(VespeError, OSError):
+    """The operating system refused to read or write `path`; nothing was changed."""
+
+    code = "storage_error"
+
+    def __init__(self, action: str, path: str, error: OSError) -> None:
+        super().__init__(
+            f"cannot {action} {path}: {error.strerror or error}",
+            details={"path": path, "errno": error.errno},
+        )
+        self.path = path
+
+
+def _nearest(close: Sequence[str]) -> str:
+    return f"did you mean {' or '.join(close)}?" if close else ""

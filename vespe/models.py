@@ -1,0 +1,195 @@
+"""Frozen values that pass between the floors: tools, kits, project settings, calls and what became of them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+JsonValue: TypeAlias = Any
+"""What `json` reads: dict, list, str, int, float, bool or None."""
+JsonObject: TypeAlias = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Implementation:
+    """What runs: config.json's `implementation_details` (design, section 2.1)."""
+
+    type: str
+    path: str | None = None
+    entrypoint: str | None = None
+    args: JsonObject = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """One tool as its directory says: a name, a schema of inputs and outputs, and how to run it.
+
+    `directory` is None for a tool that exists only in-process. `scope` is `project_tools` or a kit's id.
+    `document` is config.json as read, unknown keys included. Paths are `str`: pathlib costs 5 ms at start-up.
+    """
+
+    uid: str
+    name: str
+    description: str
+    input_schema: JsonObject
+    output_schema: JsonObject | None = None
+    implementation: Implementation | None = None
+    directory: str | None = None
+    scope: str = ""
+    kit_id: str | None = None
+    version: str | None = None
+    tags: tuple[str, ...] = ()
+    secrets: tuple[str, ...] = ()
+    timeout_s: float | None = None
+    max_output_bytes: int | None = None
+    annotations: JsonObject = field(default_factory=dict)
+    examples: tuple[JsonObject, ...] = ()
+    permissions: JsonObject = field(default_factory=dict)
+    document: JsonObject = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One row of a listing: what can be known of a tool directory without loading it for a call.
+
+    `problem` is the reason why the directory is broken, or None; what is not known is None too, but `uid`
+    is then the directory's name.
+    """
+
+    uid: str
+    name: str | None
+    scope: str
+    kit_id: str | None
+    type: str | None
+    description: str | None
+    path: str
+    problem: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kit:
+    """A directory of tools with a kit_config.json; `root` is where it was found, `problem` why it cannot be used."""
+
+    kit_id: str
+    path: str
+    root: str
+    root_kind: str
+    name: str | None = None
+    description: str | None = None
+    version: str | None = None
+    tools: int = 0
+    problem: str | None = None
+    document: JsonObject = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectConfig:
+    """`.vespe/config.json`: which kits are active, in their order, and the order of scopes."""
+
+    active_kits: tuple[str, ...] = ()
+    tool_resolution_order: tuple[str, ...] = ("project_tools", "active_kits")
+    document: JsonObject = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """One tool of the asked name and what resolution made of it.
+
+    `status` is `selected`, `shadowed`, `inactive`, `broken` or `ambiguous`; `decided_by` names the file and the
+    JSON Pointer that decided.
+    """
+
+    entry: Entry
+    status: str
+    reason: str
+    decided_by: str
+    shadowed_by: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resolution:
+    """From a name to exactly one tool: the winner, why, and every other candidate in order."""
+
+    name: str
+    entry: Entry
+    reason: str
+    candidates: tuple[Candidate, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def shadows(self) -> tuple[Candidate, ...]:
+        """The candidates that the winner hides, in the order of their scopes."""
+        return tuple(c for c in self.candidates if c.status == "shadowed")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One request to run a tool: its name, uid or `scope/name`, and the inputs as an object or as JSON text."""
+
+    tool: str
+    arguments: JsonObject | str | bytes = field(default_factory=dict)
+    timeout_s: float | None = None
+    call_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """The error of an Outcome: a stable `code`, a sentence, and whether the model can mend it."""
+
+    code: str
+    message: str
+    retryable: bool = False
+    details: JsonObject = field(default_factory=dict)
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What became of a call. Exactly one of `result` and `error` speaks: `error` is None where the call succeeded.
+
+    `duration_ms` counts from the check of the input to the check of the output. `truncated` is true where the
+    result was cut at the tool's cap; `output_file` then names the private file that holds the whole.
+    `logs` is what the tool printed beside its result, `notes` what Vespe repaired.
+    """
+
+    tool: str | None
+    uid: str | None
+    result: JsonValue = None
+    error: Failure | None = None
+    duration_ms: float = 0.0
+    truncated: bool = False
+    output_file: str | None = None
+    logs: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether the call succeeded."""
+        return self.error is None
+
+    def to_dict(self) -> JsonObject:
+        """The JSON shape of `vespe tool run --json` (design, section 6)."""
+        document: JsonObject = {"ok": self.ok}
+        if self.error is None:
+            document["result"] = self.result
+        else:
+            document["error"] = {
+                "code": self.error.code,
+                "message": self.error.message,
+                "retryable": self.error.retryable,
+                "details": self.error.details,
+            }
+            if self.error.hint:
+                document["error"]["hint"] = self.error.hint
+        document |= {"tool": self.tool, "uid": self.uid, "duration_ms": round(self.duration_ms, 3), "truncated": self.truncated}
+        optional: Mapping[str, Any] = {"output_file": self.output_file, "logs": self.logs, "notes": list(self.notes)}
+        document.update({key: value for key, value in optional.items() if value})
+        return document
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Execution:
+    """What an executor gives back, before the output is checked against its schema and cut: a result, logs and notes."""
+
+    result: JsonValue = None
+    logs: str = ""
+    notes: tuple[str, ...] = ()
