@@ -1,10 +1,10 @@
-"""The third lazy table: third-party modules that their one owner imports at first use, so that start-up does not pay."""
+"""The third lazy table: modules that their one owner imports at first use, so that start-up does not pay."""
 
 import importlib
 from types import ModuleType
 from typing import Any, Final
 
-HEAVY: Final = ("jsonschema", "jsonschema_rs", "referencing", "yaml", "platformdirs", "httpx2", "httpcore2", "difflib", "rich")
+HEAVY: Final = ("jsonschema", "jsonschema_rs", "referencing", "yaml", "platformdirs", "httpx2", "httpcore2", "difflib", "asyncio", "rich")
 """What may be deferred; the floors test reads this table and `deferred(...)` calls as imports of their owner."""
 
 

@@ -159,7 +159,7 @@ class InvalidTool(InvalidDocument):
 
     def __init__(self, uid: str, problems: Iterable[str], *, path: str = "") -> None:
         self.problems = tuple(problems)
-        super().__init__("; ".join(self.problems) or "is invalid", path=path or uid, hint=f"`vespe lint {path or uid}` shows all of it")
+        super().__init__("; ".join(self.problems) or "is invalid", path=path or uid, hint="mend what it names; `vespe tool list --all` shows every broken tool")
         self.uid = uid
         self.details.update(uid=uid, problems=list(self.problems))
 
@@ -255,9 +255,13 @@ class InvalidOutput(ToolExecutionError):
 
 
 class OutputTooLarge(ToolExecutionError):
-    """The tool wrote past the larger cap and was ended."""
+    """The tool wrote past the larger cap and was ended; `kept` is what was read of its output."""
 
     code = "output_too_large"
+
+    def __init__(self, message: str, *, kept: bytes = b"", hint: str = "", details: Mapping[str, Any] | None = None) -> None:
+        super().__init__(message, hint=hint, details=details)
+        self.kept = kept
 
 
 class TimedOut(VespeError, TimeoutError):

@@ -83,8 +83,12 @@ class Kit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProjectConfig:
-    """`.vespe/config.json`: which kits are active, in their order, and the order of scopes."""
+    """`.vespe/config.json`: which kits are active, in their order, and the order of scopes.
 
+    `root` is the directory that holds `.vespe/`.
+    """
+
+    root: str = ""
     active_kits: tuple[str, ...] = ()
     tool_resolution_order: tuple[str, ...] = ("project_tools", "active_kits")
     document: JsonObject = field(default_factory=dict)

@@ -1,0 +1,225 @@
+"""The use case: resolve, trust, check the input, run, check the output. One path for the CLI, agents, servers and batches."""
+
+import json
+import os
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from vespe import call_log, defaults, documents, errors, process, redaction, schemas, trust
+from vespe.executors import EXECUTORS
+from vespe.executors.base import Context
+from vespe.models import Call, Execution, Failure, JsonObject, JsonValue, Outcome, Tool
+from vespe.registry import ToolRegistry
+from vespe.workspace import Workspace
+
+_RAISED: Final = (errors.NotFound, errors.InvalidDocument, errors.NotTrusted)
+"""There was no call to make: these are raised. Every other failure is an Outcome's error."""
+
+
+@dataclass(slots=True, kw_only=True)
+class CallPath:
+    """Runs calls in one project: every call goes through here, whoever makes it.
+
+    `registry` holds in-process implementations; `trusted` is the user's `--trust`; `keep_arguments` writes the
+    arguments into the log and not only their digest. One CallPath serves many calls, from several threads.
+    """
+
+    workspace: Workspace
+    registry: ToolRegistry
+    trusted: bool = False
+    keep_arguments: bool = False
+    environment: Mapping[str, str] | None = None
+
+    def run(self, call: Call, *, cancel: threading.Event | None = None) -> Outcome:
+        """Run one call to its Outcome.
+
+        Raises NotFound (no such tool, or two), InvalidDocument (the tool or a configuration is broken) and NotTrusted,
+        where there is no call to make; KeyboardInterrupt passes through once whatever ran has been ended.
+        """
+        tool = self.workspace.tool(call.tool)
+        grant = self._grant(tool)
+        started = time.perf_counter()
+        secrets: dict[str, str] = {}
+        try:
+            outcome = self._attempt(call, tool, _Attempt(grant, secrets, cancel))
+        except _RAISED as error:
+            self._log(tool, call, _failed(tool, error))
+            raise
+        except errors.VespeError as error:
+            outcome = _failed(tool, error, secrets=tuple(secrets.values()))
+        except KeyboardInterrupt:
+            self._log(tool, call, _failed(tool, errors.Interrupted("interrupted")))
+            raise
+        outcome = replace(outcome, duration_ms=(time.perf_counter() - started) * 1000)
+        return self._log(tool, call, outcome)
+
+    def plan(self, call: Call) -> JsonObject:
+        """Say what the call would run, without running it; raises what `run` raises and what it would answer."""
+        tool = self.workspace.tool(call.tool)
+        inputs = checked_inputs(tool, call.arguments)
+        shown: JsonObject = {"tool": tool.name, "uid": tool.uid, "scope": tool.scope, "inputs": inputs}
+        if tool.implementation is None or tool.name in self.registry:
+            return shown | {"type": "in_process"}
+        context = self._context(tool, call, tool.directory or "", {})
+        return shown | {"type": tool.implementation.type} | EXECUTORS[tool.implementation.type].plan(tool, inputs, context)
+
+    def _grant(self, tool: Tool) -> trust.Grant:
+        return trust.check(
+            self.workspace.root, tool_directory=self._project_directory(tool), environ=self._environ(), trusted=self.trusted
+        )
+
+    def _project_directory(self, tool: Tool) -> str | None:
+        return tool.directory if tool.scope == defaults.PROJECT_TOOLS else None
+
+    def _environ(self) -> Mapping[str, str]:
+        return os.environ if self.environment is None else self.environment
+
+    def _attempt(self, call: Call, tool: Tool, attempt: "_Attempt") -> Outcome:
+        inputs = checked_inputs(tool, call.arguments)
+        attempt.secrets.update(self._secrets(tool))
+        with self._directory(tool, attempt.grant) as directory:
+            context = replace(self._context(tool, call, directory, attempt.secrets), cancel=attempt.cancel)
+            execution = self.registry.execute(tool, inputs, context)
+        return _finished(tool, execution, tuple(attempt.secrets.values()))
+
+    @contextmanager
+    def _directory(self, tool: Tool, grant: trust.Grant) -> Iterator[str]:
+        if tool.directory is None or self._project_directory(tool) is None:
+            yield tool.directory or self.workspace.root
+            return
+        with trust.pinned(tool.directory, grant) as directory:
+            yield directory
+
+    def _secrets(self, tool: Tool) -> dict[str, str]:
+        found = {name: self._environ().get(name) or self.workspace.user.secrets.get(name, "") for name in tool.secrets}
+        for name, value in found.items():
+            if not value:
+                raise errors.MissingSecret(name, tool=tool.name)
+        return found
+
+    def _context(self, tool: Tool, call: Call, directory: str, secrets: Mapping[str, str]) -> Context:
+        return Context(
+            project_root=self.workspace.root,
+            directory=directory,
+            environment=process.child_environment(self._environ(), secrets),
+            secrets=secrets,
+            timeout_s=call.timeout_s or tool.timeout_s or defaults.TIMEOUT_S,
+            allow_hosts=self.workspace.user.allow_hosts,
+        )
+
+    def _log(self, tool: Tool, call: Call, outcome: Outcome) -> Outcome:
+        warning = call_log.append(
+            self.workspace.root, tool=tool, arguments=call.arguments, outcome=outcome, keep_arguments=self.keep_arguments
+        )
+        return replace(outcome, notes=(*outcome.notes, warning)) if warning else outcome
+
+
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    grant: trust.Grant
+    secrets: dict[str, str]
+    cancel: threading.Event | None
+
+
+def checked_inputs(tool: Tool, arguments: JsonObject | str | bytes) -> JsonObject:
+    """Give a call's inputs as its tool's schema takes them, with the schema's defaults filled in.
+
+    Raises ParsingError for text that is not one strict JSON object, InvalidArguments with every violation.
+    """
+    inputs = parsed_arguments(arguments) if isinstance(arguments, (str, bytes)) else arguments
+    violations = schemas.compile_schema(tool.input_schema, closed=True).violations(inputs)
+    if violations:
+        listed = "; ".join(violation["message"] for violation in violations)
+        raise errors.InvalidArguments(f"the arguments of {tool.name!r} do not fit its schema: {listed}", violations=violations)
+    return schemas.fill_defaults(tool.input_schema, inputs)
+
+
+def parsed_arguments(text: str | bytes) -> JsonObject:
+    """Read a call's arguments from strict JSON; what does not parse is never run as `{}`."""
+    try:
+        return documents.parse_object(text, limit=defaults.MAX_ARGUMENT_BYTES)
+    except errors.InvalidDocument as error:
+        place = f" (line {error.line}, column {error.column})" if error.line and error.column else ""
+        at = f" at {error.pointer}" if error.pointer else ""
+        message = f"the arguments cannot be read: the text {error.reason}{at}{place}"
+        raise errors.ParsingError(message + _quoted(text, error), hint="give one JSON object") from None
+
+
+def _quoted(text: str | bytes, error: errors.InvalidDocument) -> str:
+    shown = text if isinstance(text, str) else text.decode("utf-8", "replace")
+    lines = shown.split("\n")
+    if not error.line or not error.column or error.line > len(lines):
+        return ""
+    line = lines[error.line - 1]
+    return f", near {line[max(0, error.column - 21) : error.column + 20]!r}"
+
+
+def _finished(tool: Tool, execution: Execution, secrets: tuple[str, ...]) -> Outcome:
+    result, notes = _sayable(execution.result, execution.notes)
+    if tool.output_schema is not None:
+        violations = schemas.compile_schema(tool.output_schema, closed=False).violations(result)
+        if violations:
+            listed = "; ".join(violation["message"] for violation in violations)
+            details = {"violations": violations}
+            raise errors.InvalidOutput(f"the result of {tool.name!r} breaks its output schema: {listed}", details=details)
+    if secrets:
+        result = redaction.redact(result, secrets)
+    outcome = Outcome(tool=tool.name, uid=tool.uid, result=result, logs=_redacted_text(execution.logs, secrets), notes=notes)
+    return _cut(outcome, tool.max_output_bytes or defaults.MAX_OUTPUT_BYTES)
+
+
+def _sayable(result: JsonValue, notes: tuple[str, ...]) -> tuple[JsonValue, tuple[str, ...]]:
+    """Make sure that JSON can say the result, whoever made it; a lone surrogate is repaired, and noted."""
+    try:
+        text = json.dumps(result, allow_nan=False, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise errors.InvalidOutput(f"the result cannot be said in JSON: {error}") from None
+    repaired = documents.repair_surrogates(text)
+    if repaired == text:
+        return result, notes
+    return json.loads(repaired), (*notes, "lone surrogates in the result became U+FFFD")
+
+
+def _cut(outcome: Outcome, cap: int) -> Outcome:
+    result = outcome.result
+    if isinstance(result, str) and len(result) * 4 <= cap:
+        return outcome
+    whole = (result if isinstance(result, str) else documents.compact_json(result)).encode("utf-8")
+    if len(whole) <= cap:
+        return outcome
+    kept, note = _kept(whole)
+    head, tail = whole[: (cap + 1) // 2], whole[len(whole) - cap // 2 :]
+    marker = f"\n[… cut by vespe: {len(whole) - len(head) - len(tail)} of {len(whole)} bytes left out …]\n"
+    shown = head.decode("utf-8", "ignore") + marker + tail.decode("utf-8", "ignore")
+    return replace(outcome, result=shown, truncated=True, output_file=kept, notes=outcome.notes + note)
+
+
+def _kept(whole: bytes) -> tuple[str | None, tuple[str, ...]]:
+    try:
+        return call_log.keep_output(whole), ()
+    except errors.StorageError as error:
+        return None, (f"the whole output could not be kept: {error}",)
+
+
+def _failed(tool: Tool, error: errors.VespeError, *, secrets: tuple[str, ...] = ()) -> Outcome:
+    details: Any = redaction.redact(error.details, secrets) if secrets else error.details
+    failure = Failure(
+        code=error.code,
+        message=_redacted_text(documents.repair_surrogates(str(error)), secrets),
+        retryable=error.retryable,
+        details=details,
+        hint=_redacted_text(error.hint, secrets),
+    )
+    outcome = Outcome(tool=tool.name, uid=tool.uid, error=failure)
+    if isinstance(error, errors.OutputTooLarge) and error.kept:
+        kept, notes = _kept(error.kept if not secrets else _redacted_text(error.kept.decode("utf-8", "replace"), secrets).encode())
+        return replace(outcome, truncated=True, output_file=kept, notes=notes)
+    return outcome
+
+
+def _redacted_text(text: str, secrets: tuple[str, ...]) -> str:
+    return str(redaction.redact(text, secrets)) if secrets else text

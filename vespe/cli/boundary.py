@@ -1,0 +1,127 @@
+"""The one place where errors become sentences, JSON and exit codes."""
+
+import contextlib
+import os
+import platform
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import click
+
+from vespe import defaults, errors
+from vespe.cli import report
+from vespe.models import JsonObject
+
+EXIT_CODES: Final[tuple[tuple[type[BaseException], int], ...]] = (
+    (errors.UsageError, 2),
+    (errors.NotFound, 3),
+    (errors.InvalidDocument, 4),
+    (errors.InvalidArguments, 5),
+    (errors.Refused, 6),
+    (errors.ToolExecutionError, 1),
+    (errors.TimedOut, 124),
+    (errors.Interrupted, 130),
+    (errors.StorageError, 1),
+)
+"""Exit codes by class, the first match counts (design, section 6)."""
+EXIT_FAILED: Final = 1
+EXIT_BUG: Final = 70
+EXIT_INTERRUPTED: Final = 130
+EXIT_BROKEN_PIPE: Final = 141
+
+CODES: Final[dict[str, int]] = {
+    error.code: next(code for parent, code in EXIT_CODES if issubclass(error, parent))
+    for error in vars(errors).values()
+    if isinstance(error, type) and issubclass(error, tuple(parent for parent, _ in EXIT_CODES))
+}
+"""Exit codes by the `code` of an Outcome's error."""
+
+
+def exit_code(error: errors.VespeError) -> int:
+    """Give the exit code of an error of ours."""
+    return next((code for parent, code in EXIT_CODES if isinstance(error, parent)), EXIT_FAILED)
+
+
+def guarded(command: Callable[[Sequence[str]], int | None], arguments: Sequence[str]) -> int:
+    """Run the command and give its exit code; whatever is raised becomes a sentence on stderr, or JSON on stdout.
+
+    With `--json` among the arguments stdout is exactly one document: the command's, or `{"error": …}`.
+    """
+    try:
+        return _flushed(command(arguments) or 0)
+    except BrokenPipeError:
+        _discard_stdout()
+        return EXIT_BROKEN_PIPE
+    except (KeyboardInterrupt, click.Abort, errors.Interrupted):
+        report.note("interrupted")
+        _discard_stdout()
+        return EXIT_INTERRUPTED
+    except click.exceptions.Exit as done:
+        return done.exit_code
+    except (click.ClickException, errors.VespeError) as error:
+        return _told(error, arguments)
+    except Exception:
+        return _bug(arguments)
+
+
+def _told(error: click.ClickException | errors.VespeError, arguments: Sequence[str]) -> int:
+    code, document = _usage(error) if isinstance(error, click.ClickException) else _failure(error)
+    if "--json" in _options(arguments):
+        with contextlib.suppress(BrokenPipeError):
+            report.emit_json({"error": document})
+            return _flushed(code)
+    report.error(document["message"], document.get("hint", ""))
+    return code
+
+
+def _usage(error: click.ClickException) -> tuple[int, JsonObject]:
+    context = getattr(error, "ctx", None)
+    hint = f"`{context.command_path} --help` explains it" if context is not None else "`vespe --help` lists the commands"
+    return 2, {"code": "usage", "message": error.format_message().rstrip("."), "hint": hint}
+
+
+def _failure(error: errors.VespeError) -> tuple[int, JsonObject]:
+    document: JsonObject = {"code": error.code, "message": str(error)}
+    if error.hint:
+        document["hint"] = error.hint
+    return exit_code(error), document | {key: value for key, value in error.details.items() if key not in document}
+
+
+def _options(arguments: Sequence[str]) -> Sequence[str]:
+    return arguments[: arguments.index("--")] if "--" in arguments else arguments
+
+
+def _flushed(code: int) -> int:
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _discard_stdout()
+        return EXIT_BROKEN_PIPE
+    except OSError as error:
+        _discard_stdout()
+        report.error(f"cannot write to stdout: {error.strerror}")
+        return code or EXIT_FAILED
+    return code
+
+
+def _discard_stdout() -> None:
+    """Point stdout at nowhere, so that nothing more reaches it, not even when the interpreter flushes at its end."""
+    with contextlib.suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+
+
+def _bug(arguments: Sequence[str]) -> int:
+    text = traceback.format_exc()
+    if "--json" in _options(arguments):
+        report.emit_json({"error": {"code": "bug", "message": text.strip().splitlines()[-1], "hint": "please report it"}})
+    verbs = [a for a in arguments if not a.startswith("-")][:2]
+    report.note(
+        "this is a bug in Vespe; please report it with the lines below\n"
+        f"  vespe {defaults.VERSION}, Python {platform.python_version()}, {platform.platform()}\n"
+        f"  command: vespe {' '.join(verbs)}\n{text}"
+    )
+    return EXIT_BUG

@@ -1,0 +1,97 @@
+"""What a person or a script sees: sentences on stderr, data on stdout; tables and colour on a terminal only."""
+
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from vespe import documents
+from vespe.deferred import deferred
+from vespe.escaping import inert, inert_json, inert_line
+from vespe.models import JsonValue
+
+if TYPE_CHECKING:
+    import rich.box as rich_box
+    import rich.console as rich_console
+    import rich.table as rich_table
+    import rich.text as rich_text
+else:
+    rich_box = deferred("rich.box")
+    rich_console = deferred("rich.console")
+    rich_table = deferred("rich.table")
+    rich_text = deferred("rich.text")
+
+_RICH_ROWS: Final = 200
+"""Past this many rows a laid-out table costs seconds: plain columns are printed instead."""
+
+
+def note(text: str) -> None:
+    """Say something to the person, on stderr."""
+    click.echo(f"vespe: {inert(text)}", err=True, color=_coloured(sys.stderr))
+
+
+def warn(text: str) -> None:
+    """Warn the person, on stderr."""
+    label = click.style("warning:", fg="yellow")
+    click.echo(f"vespe: {label} {inert(text)}", err=True, color=_coloured(sys.stderr))
+
+
+def error(message: str, hint: str = "") -> None:
+    """Say what is wrong and what to do about it, on stderr."""
+    label = click.style("error:", fg="red", bold=True)
+    click.echo(f"vespe: {label} {inert(message)}", err=True, color=_coloured(sys.stderr))
+    if hint:
+        click.echo(f"  hint: {inert(hint)}", err=True)
+
+
+def emit_json(document: JsonValue) -> None:
+    """Print one JSON document on stdout; characters that could mislead a terminal stand as `\\uXXXX`."""
+    click.echo(inert_json(documents.dump_json(document)), nl=False)
+
+
+def emit(text: str) -> None:
+    """Print a line of data on stdout, inert."""
+    click.echo(inert(text), color=_coloured(sys.stdout))
+
+
+def emit_result(result: JsonValue) -> None:
+    """Print a tool's result: a string as it is, anything else as JSON; raw in a pipe, inert on a terminal."""
+    text = result if isinstance(result, str) else documents.dump_json(result).removesuffix("\n")
+    text = documents.repair_surrogates(text)
+    if sys.stdout.isatty():
+        text = inert(text)
+    click.echo(text, nl=not text.endswith("\n"))
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Print rows: a table on a terminal, lines of tab-separated cells, without the header, in a pipe."""
+    cells = [["" if cell is None else inert_line(str(cell)) for cell in row] for row in rows]
+    if not sys.stdout.isatty():
+        for row in cells:
+            click.echo("\t".join(row))
+    elif len(cells) > _RICH_ROWS:
+        _columns([list(columns), *cells])
+    else:
+        _rich_table(columns, cells)
+
+
+def _columns(rows: list[list[str]]) -> None:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+def _rich_table(columns: Sequence[str], rows: list[list[str]]) -> None:
+    console = rich_console.Console(no_color=not _coloured(sys.stdout), highlight=False, markup=False, emoji=False)
+    grid = rich_table.Table(box=rich_box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for index, column in enumerate(columns):
+        grid.add_column(column, overflow="fold", no_wrap=index < len(columns) - 1)
+    for row in rows:
+        grid.add_row(*(rich_text.Text(cell) for cell in row))
+    console.print(grid)
+
+
+def _coloured(stream: Any) -> bool:
+    return bool(stream.isatty()) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

@@ -1,0 +1,52 @@
+"""`vespe tool list`: the tools that a model would see here; with --all every other one, and why not."""
+
+import click
+
+from vespe.cli import options, report
+from vespe.models import JsonObject
+from vespe.resolver import Row
+from vespe.workspace import open_workspace
+
+
+@click.command("list", epilog="Example: vespe tool list --all")
+@click.option("--all", "everything", is_flag=True, help="Shadowed, inactive and broken tools too, with the reason.")
+@click.option("--kit", "kit_id", metavar="KIT", help="Only the tools of this kit (project_tools: only the project's own).")
+@options.project_option
+@options.json_option
+def command(everything: bool, kit_id: str | None, project_dir: str | None, as_json: bool) -> None:
+    """List the tools that a model would see here."""
+    workspace = open_workspace(project_dir)
+    rows = [row for row in workspace.rows(everything=everything) if kit_id in (None, row.entry.scope)]
+    for warning in workspace.warnings:
+        report.warn(warning)
+    if as_json:
+        report.emit_json({"tools": [document_of(row) for row in rows]})
+        return
+    if not rows:
+        report.note("no tools here yet: `vespe kit list` shows kits to activate, `vespe tool create NAME --type python_script` makes one")
+    if everything:
+        cells = [(*_cells(row)[:3], row.status, row.entry.problem or row.shadowed_by or row.entry.description) for row in rows]
+        report.table(("NAME", "SCOPE", "TYPE", "STATUS", "WHY OR WHAT"), cells)
+    else:
+        report.table(("NAME", "SCOPE", "TYPE", "DESCRIPTION"), [_cells(row) for row in rows])
+
+
+def document_of(row: Row) -> JsonObject:
+    """Give a row as `tool list --json` prints it."""
+    entry = row.entry
+    return {
+        "name": entry.name,
+        "uid": entry.uid,
+        "scope": entry.scope,
+        "kit_id": entry.kit_id,
+        "type": entry.type,
+        "description": entry.description,
+        "status": row.status,
+        "shadowed_by": row.shadowed_by,
+        "problem": entry.problem,
+    }
+
+
+def _cells(row: Row) -> tuple[str | None, ...]:
+    entry = row.entry
+    return (entry.name or entry.uid, entry.scope, entry.type or "-", entry.description)

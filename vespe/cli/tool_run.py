@@ -1,0 +1,68 @@
+"""`vespe tool run`: resolve, trust, check the arguments, run, check the output."""
+
+import click
+
+from vespe.calls import CallPath
+from vespe.cli import arguments, boundary, options, report
+from vespe.models import Call, Outcome
+from vespe.registry import ToolRegistry
+from vespe.workspace import open_workspace
+
+
+@click.command(
+    "run",
+    context_settings={"ignore_unknown_options": False},
+    epilog="Example: vespe tool run write_file path=notes.txt content=@draft.txt",
+)
+@click.argument("name")
+@click.argument("pairs", nargs=-1, metavar="[KEY=VALUE]...")
+@click.option("--args", metavar="JSON|@FILE|-", help="The arguments as one JSON object, from the command line, a file or stdin.")
+@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="The deadline; default: the tool's, or 30.")
+@click.option("--dry-run", is_flag=True, help="Check the arguments and show what would run, without running it.")
+@click.option("--log-arguments", is_flag=True, help="Keep the arguments in the log, not only their digest.")
+@options.trust_option
+@options.project_option
+@options.json_option
+def command(
+    name: str,
+    pairs: tuple[str, ...],
+    args: str | None,
+    timeout: float | None,
+    dry_run: bool,
+    log_arguments: bool,
+    trusted: bool,
+    project_dir: str | None,
+    as_json: bool,
+) -> int:
+    """Check the arguments and run a tool.
+
+    KEY=VALUE is typed by the tool's schema; KEY:=JSON is raw JSON; KEY=@FILE reads a file.
+    """
+    workspace = open_workspace(project_dir)
+    for warning in workspace.warnings:
+        report.warn(warning)
+    path = CallPath(workspace=workspace, registry=ToolRegistry(), trusted=trusted, keep_arguments=log_arguments, progress=report.note)
+    tool = workspace.tool(name)
+    call = Call(tool=tool.uid, arguments=arguments.gather(tool, pairs, args), timeout_s=timeout)
+    if dry_run:
+        report.emit_json(path.plan(tool, call))
+        return 0
+    outcome = path.run_tool(tool, call)
+    if as_json:
+        report.emit_json(outcome.to_dict())
+    else:
+        _show(outcome)
+    return boundary.CODES.get(outcome.error.code, boundary.EXIT_FAILED) if outcome.error else 0
+
+
+def _show(outcome: Outcome) -> None:
+    if outcome.logs:
+        click.echo(report.inert(outcome.logs.removesuffix("\n")), err=True)
+    for text in outcome.notes:
+        report.warn(text)
+    if outcome.error is not None:
+        report.error(outcome.error.message, outcome.error.hint)
+    else:
+        report.emit_result(outcome.result)
+    if outcome.output_file:
+        report.note(f"the whole output is in {outcome.output_file}")

@@ -1,0 +1,59 @@
+"""`vespe tool show`: one tool, in Vespe's own or a model API's shape."""
+
+import os
+
+import click
+
+from vespe import defaults, documents, errors, schemas
+from vespe.adapters import SHAPES
+from vespe.cli import options, report
+from vespe.models import JsonObject, Tool
+from vespe.workspace import open_workspace
+
+
+@click.command("show", epilog="Example: vespe tool show read_file --as anthropic")
+@click.argument("name")
+@click.option("--as", "shape", type=click.Choice(["vespe", *SHAPES]), default="vespe", help="Whose shape; default: vespe.")
+@options.project_option
+@options.json_option
+def command(name: str, shape: str, project_dir: str | None, as_json: bool) -> None:
+    """Show one tool, by its name or uid, in Vespe's or a model API's shape."""
+    tool = open_workspace(project_dir).tool(name)
+    if shape != "vespe":
+        report.emit_json(SHAPES[shape].definition(tool))
+    elif as_json:
+        report.emit_json(document_of(tool))
+    else:
+        _show(tool)
+
+
+def document_of(tool: Tool) -> JsonObject:
+    """Give a tool's config.json with its scope, path and long description."""
+    return tool.document | {"scope": tool.scope, "path": tool.directory, "long_description": _long_description(tool)}
+
+
+def _long_description(tool: Tool) -> str | None:
+    path = os.path.join(tool.directory or "", defaults.DESCRIPTION_FILE)
+    try:
+        return documents.read_bytes(path).decode("utf-8", "replace")
+    except (errors.StorageError, errors.InvalidDocument):
+        return None
+
+
+def _show(tool: Tool) -> None:
+    kind = tool.implementation.type if tool.implementation else "in-process"
+    report.emit(f"{tool.name}  ({kind}, {tool.scope})")
+    report.emit(f"  uid   {tool.uid}")
+    report.emit(f"  path  {tool.directory}")
+    report.emit(f"\n{tool.description}\n")
+    properties = tool.input_schema.get("properties", {})
+    required = tool.input_schema.get("required", [])
+    report.emit("Inputs:" if properties else "Inputs: none")
+    for key, schema in properties.items():
+        facts = schema if isinstance(schema, dict) else {}
+        need = "required" if key in required else f"default {documents.compact_json(facts['default'])}" if "default" in facts else "optional"
+        report.emit(f"  {key}  {schemas.summary(facts)}, {need}" + (f": {facts['description']}" if "description" in facts else ""))
+    if tool.output_schema is not None:
+        report.emit(f"Output: {schemas.summary(tool.output_schema)}")
+    if tool.secrets:
+        report.emit(f"Secrets: {', '.join(tool.secrets)}")
