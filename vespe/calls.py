@@ -4,7 +4,7 @@ import json
 import os
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -25,7 +25,8 @@ class CallPath:
     """Runs calls in one project: every call goes through here, whoever makes it.
 
     `registry` holds in-process implementations; `trusted` is the user's `--trust`; `keep_arguments` writes the
-    arguments into the log and not only their digest. One CallPath serves many calls, from several threads.
+    arguments into the log and not only their digest; `environment` stands for `os.environ`; tools start in `directory`,
+    the project's root by default; `progress` is told what takes long. One CallPath serves many calls, from several threads.
     """
 
     workspace: Workspace
@@ -33,6 +34,8 @@ class CallPath:
     trusted: bool = False
     keep_arguments: bool = False
     environment: Mapping[str, str] | None = None
+    directory: str | None = None
+    progress: Callable[[str], None] | None = None
 
     def run(self, call: Call, *, cancel: threading.Event | None = None) -> Outcome:
         """Run one call to its Outcome.
@@ -40,7 +43,10 @@ class CallPath:
         Raises NotFound (no such tool, or two), InvalidDocument (the tool or a configuration is broken) and NotTrusted,
         where there is no call to make; KeyboardInterrupt passes through once whatever ran has been ended.
         """
-        tool = self.workspace.tool(call.tool)
+        return self.run_tool(self.workspace.tool(call.tool), call, cancel=cancel)
+
+    def run_tool(self, tool: Tool, call: Call, *, cancel: threading.Event | None = None) -> Outcome:
+        """Run one call of a tool that is resolved already; raises as `run` does."""
         grant = self._grant(tool)
         started = time.perf_counter()
         secrets: dict[str, str] = {}
@@ -57,9 +63,8 @@ class CallPath:
         outcome = replace(outcome, duration_ms=(time.perf_counter() - started) * 1000)
         return self._log(tool, call, outcome)
 
-    def plan(self, call: Call) -> JsonObject:
-        """Say what the call would run, without running it; raises what `run` raises and what it would answer."""
-        tool = self.workspace.tool(call.tool)
+    def plan(self, tool: Tool, call: Call) -> JsonObject:
+        """Say what the call would run, without running it; raises InvalidArguments where the arguments do not fit."""
         inputs = checked_inputs(tool, call.arguments)
         shown: JsonObject = {"tool": tool.name, "uid": tool.uid, "scope": tool.scope, "inputs": inputs}
         if tool.implementation is None or tool.name in self.registry:
@@ -68,9 +73,7 @@ class CallPath:
         return shown | {"type": tool.implementation.type} | EXECUTORS[tool.implementation.type].plan(tool, inputs, context)
 
     def _grant(self, tool: Tool) -> trust.Grant:
-        return trust.check(
-            self.workspace.root, tool_directory=self._project_directory(tool), environ=self._environ(), trusted=self.trusted
-        )
+        return trust.check(self.workspace.root, tool_directory=self._project_directory(tool), environ=self._environ(), trusted=self.trusted)
 
     def _project_directory(self, tool: Tool) -> str | None:
         return tool.directory if tool.scope == defaults.PROJECT_TOOLS else None
@@ -103,12 +106,13 @@ class CallPath:
 
     def _context(self, tool: Tool, call: Call, directory: str, secrets: Mapping[str, str]) -> Context:
         return Context(
-            project_root=self.workspace.root,
+            project_root=self.directory or self.workspace.root,
             directory=directory,
             environment=process.child_environment(self._environ(), secrets),
             secrets=secrets,
             timeout_s=call.timeout_s or tool.timeout_s or defaults.TIMEOUT_S,
             allow_hosts=self.workspace.user.allow_hosts,
+            progress=self.progress,
         )
 
     def _log(self, tool: Tool, call: Call, outcome: Outcome) -> Outcome:

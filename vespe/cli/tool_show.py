@@ -4,7 +4,7 @@ import os
 
 import click
 
-from vespe import defaults, documents, errors, schemas
+from vespe import defaults, documents, errors
 from vespe.adapters import SHAPES
 from vespe.cli import options, report
 from vespe.models import JsonObject, Tool
@@ -51,9 +51,24 @@ def _show(tool: Tool) -> None:
     report.emit("Inputs:" if properties else "Inputs: none")
     for key, schema in properties.items():
         facts = schema if isinstance(schema, dict) else {}
-        need = "required" if key in required else f"default {documents.compact_json(facts['default'])}" if "default" in facts else "optional"
-        report.emit(f"  {key}  {schemas.summary(facts)}, {need}" + (f": {facts['description']}" if "description" in facts else ""))
+        need = (
+            "required" if key in required else f"default {documents.compact_json(facts['default'])}" if "default" in facts else "optional"
+        )
+        report.emit(f"  {key}  {_kind(facts)}, {need}" + (f": {facts['description']}" if "description" in facts else ""))
     if tool.output_schema is not None:
-        report.emit(f"Output: {schemas.summary(tool.output_schema)}")
+        report.emit(f"Output: {_kind(tool.output_schema)}")
     if tool.secrets:
         report.emit(f"Secrets: {', '.join(tool.secrets)}")
+
+
+def _kind(schema: JsonObject) -> str:
+    """Say in a few words what a schema asks for."""
+    if "enum" in schema:
+        return "one of " + ", ".join(documents.compact_json(value) for value in schema["enum"])
+    branches = schema.get("anyOf") or schema.get("oneOf")
+    if isinstance(branches, list):
+        return " or ".join(_kind(branch) for branch in branches if isinstance(branch, dict))
+    kind = schema.get("type", "any value")
+    named = " or ".join(map(str, kind)) if isinstance(kind, list) else str(kind)
+    items = schema.get("items")
+    return f"{named} of {_kind(items)}" if isinstance(items, dict) and kind == "array" else named

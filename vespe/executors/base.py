@@ -1,7 +1,7 @@
 """The protocol of the ways to run a tool: a type, a plan to show, and one call with checked inputs."""
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -15,7 +15,7 @@ class Context:
     `directory` is where the tool's approved bytes are: its own directory, or a private copy of it.
     `environment` is the whole environment of the child: the allow-list and the declared secrets. `secrets` holds the
     same secrets by name, for `${env:NAME}` in `args`. `timeout_s` is the deadline in seconds from now;
-    `allow_hosts` are the private hosts that the user's own configuration lets HTTP tools reach.
+    `allow_hosts` are the private hosts that the user's own configuration lets HTTP tools reach. `progress` is told what takes long.
     """
 
     project_root: str
@@ -25,6 +25,7 @@ class Context:
     timeout_s: float
     allow_hosts: tuple[str, ...] = ()
     cancel: threading.Event | None = None
+    progress: Callable[[str], None] | None = None
 
 
 class Executor(Protocol):

@@ -1,0 +1,46 @@
+# Both targets do all their own set-up in $(VENV), on a machine that has only Python 3.11 or later, pip and git.
+PYTHON ?= python3
+VENV ?= .venv
+PIP = $(PYTHON) -m pip --python $(VENV)/bin/python --disable-pip-version-check
+BIN = $(VENV)/bin
+
+.PHONY: demo test check lint types tests wheel clean
+
+## demo: install Vespe and watch it work in a fresh temporary project
+demo: $(VENV)/.installed
+	$(BIN)/vespe demo
+
+## test: install Vespe with its development tools and run every check
+test: $(VENV)/.developed lint types tests wheel
+
+lint:
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types:
+	$(BIN)/mypy
+
+# Subprocesses are measured too; the floor of 95 % only rises.
+tests:
+	rm -f .coverage .coverage.*
+	PYTHONWARNDEFAULTENCODING=1 $(BIN)/python -m pytest -q -n auto --cov --cov-report= tests
+	$(BIN)/coverage report --fail-under=95
+
+# The wheel alone, with the source out of reach, in an environment and a directory of its own.
+wheel:
+	BIN=$(BIN) PYTHON=$(PYTHON) sh tests/acceptance/wheel.sh
+
+# Debian splits ensurepip from Python: pip installs into an environment that has no pip of its own.
+$(VENV)/bin/python:
+	$(PYTHON) -m venv --without-pip $(VENV)
+
+$(VENV)/.installed: $(VENV)/bin/python pyproject.toml
+	$(PIP) install -q -e .
+	touch $@
+
+$(VENV)/.developed: $(VENV)/bin/python pyproject.toml
+	$(PIP) install -q -e '.[dev]'
+	touch $@ $(VENV)/.installed
+
+clean:
+	rm -rf $(VENV) build dist .coverage* .mypy_cache .ruff_cache .hypothesis

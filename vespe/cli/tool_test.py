@@ -1,0 +1,70 @@
+"""`vespe tool test`: the examples in config.json as tests."""
+
+import click
+
+from vespe import errors
+from vespe.calls import CallPath
+from vespe.cli import options, report
+from vespe.examples import ExampleResult, run_examples
+from vespe.models import JsonObject, Tool
+from vespe.registry import ToolRegistry
+from vespe.workspace import Workspace, open_workspace
+
+
+@click.command("test", epilog="Example: vespe tool test write_file read_file")
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@options.trust_option
+@options.project_option
+@options.json_option
+def command(names: tuple[str, ...], trusted: bool, project_dir: str | None, as_json: bool) -> int:
+    """Run the examples of tools as tests; without a name, of every available tool.
+
+    The examples of a tool run in order in one fresh directory. Exit code 1 where one fails.
+    """
+    workspace = open_workspace(project_dir)
+    path = CallPath(workspace=workspace, registry=ToolRegistry(), trusted=trusted, progress=report.note)
+    tools = _chosen(workspace, names)
+    results = [result for tool in tools for result in _shown(path, tool, as_json)]
+    failed = [result for result in results if not result.passed]
+    without = [tool.name for tool in tools if not tool.examples]
+    if as_json:
+        summary = {"passed": len(results) - len(failed), "failed": len(failed), "tools": len(tools), "without_examples": without}
+        report.emit_json({"results": [document_of(result) for result in results], "summary": summary})
+    else:
+        untested = f"; {len(without)} without examples: {', '.join(without)}" if without else ""
+        report.note(f"{len(results) - len(failed)} passed, {len(failed)} failed, {len(tools)} tools{untested}")
+    return 1 if failed else 0
+
+
+def document_of(result: ExampleResult) -> JsonObject:
+    """Give one result as `tool test --json` prints it."""
+    return {
+        "tool": result.tool,
+        "uid": result.uid,
+        "pointer": f"/examples/{result.index}",
+        "passed": result.passed,
+        "problem": result.problem,
+        "duration_ms": round(result.duration_ms, 3),
+    }
+
+
+def _chosen(workspace: Workspace, names: tuple[str, ...]) -> list[Tool]:
+    for warning in workspace.warnings:
+        report.warn(warning)
+    if names:
+        return [workspace.tool(name) for name in names]
+    rows = workspace.rows(everything=True)
+    broken = [row.entry for row in rows if row.status == "broken"]
+    if broken:
+        raise errors.InvalidTool(broken[0].uid, [broken[0].problem or "is broken"], path=broken[0].path)
+    return [workspace.tool(row.entry.uid) for row in rows if row.status == "available"]
+
+
+def _shown(path: CallPath, tool: Tool, as_json: bool) -> list[ExampleResult]:
+    results = []
+    for result in run_examples(path, tool):
+        results.append(result)
+        if not as_json:
+            verdict = "ok  " if result.passed else "FAIL"
+            report.emit(f"{verdict} {result.tool} /examples/{result.index}" + (f": {result.problem}" if result.problem else ""))
+    return results
