@@ -159,7 +159,11 @@ class InvalidTool(InvalidDocument):
 
     def __init__(self, uid: str, problems: Iterable[str], *, path: str = "") -> None:
         self.problems = tuple(problems)
-        super().__init__("; ".join(self.problems) or "is invalid", path=path or uid, hint="mend what it names; `vespe tool list --all` shows every broken tool")
+        super().__init__(
+            "; ".join(self.problems) or "is invalid",
+            path=path or uid,
+            hint="mend what it names; `vespe tool list --all` shows every broken tool",
+        )
         self.uid = uid
         self.details.update(uid=uid, problems=list(self.problems))
 
@@ -233,10 +237,10 @@ class AddressRefused(Refused):
 
     code = "address_refused"
 
-    def __init__(self, host: str, *, address: str, why: str) -> None:
+    def __init__(self, host: str, *, address: str, why: str, hint: str = "") -> None:
         super().__init__(
             f"the host {host} is refused: {address} is {why}",
-            hint=f"only you can allow it: `vespe config set allow_hosts '[\"{host}\"]'`",
+            hint=hint or f"only you can allow it: `vespe config set allow_hosts '[\"{host}\"]'`",
             details={"host": host, "address": address, "why": why},
         )
         self.host, self.address, self.why = host, address, why
