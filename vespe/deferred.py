@@ -4,7 +4,10 @@ import importlib
 from types import ModuleType
 from typing import Any, Final
 
-HEAVY: Final = ("jsonschema", "jsonschema_rs", "referencing", "yaml", "platformdirs", "httpx2", "httpcore2", "asyncio", "difflib", "rich", "shutil", "tempfile")
+HEAVY: Final = (
+    "jsonschema", "jsonschema_rs", "referencing", "yaml", "platformdirs", "httpx2", "httpcore2", "asyncio", "concurrent",
+    "difflib", "rich", "shutil", "tempfile", "ipaddress", "socket", "ssl", "urllib",
+)
 """What may be deferred; the floors test reads this table and `deferred(...)` calls as imports of their owner."""
 
 
