@@ -66,9 +66,9 @@ class ProjectNotFound(NotFound):
 
     code = "project_not_found"
 
-    def __init__(self, start: str) -> None:
+    def __init__(self, start: str, *, reason: str = "") -> None:
         super().__init__(
-            f"no project here: neither {start} nor a directory above it has .vespe/",
+            f"no project here: {reason or f'neither {start} nor a directory above it has .vespe/'}",
             hint="make one with `vespe init`, or name one with --project DIR",
             details={"start": start},
         )
@@ -80,11 +80,11 @@ class ToolNotFound(NotFound):
 
     code = "tool_not_found"
 
-    def __init__(self, name: str, *, searched: Sequence[str] = (), close: Sequence[str] = (), reason: str = "") -> None:
+    def __init__(self, name: str, *, searched: Sequence[str] = (), close: Sequence[str] = (), reason: str = "", hint: str = "") -> None:
         where = f" in {', '.join(searched)}" if searched else ""
         super().__init__(
             f"no available tool is called {name!r}{where}" + (f": {reason}" if reason else ""),
-            hint=_nearest(close) or "`vespe tool list --all` shows every tool and its status",
+            hint=hint or _nearest(close) or "`vespe tool list --all` shows every tool and its status",
             details={"name": name, "searched": list(searched), "close": list(close)},
         )
         self.name, self.searched, self.close = name, tuple(searched), tuple(close)
