@@ -16,10 +16,10 @@ FLOORS: dict[str, int] = {
             "errors defaults deferred pointers subschemas",
             "models escaping templates schema_bounds schema_growth violations addresses",
             "documents schemas locations process sockets confined redaction",
-            "tooldir configuration digests signatures",
+            "tooldir configuration digests signatures web",
             "kits approvals project",
-            "catalog trust review",
-            "resolver authoring",
+            "catalog trust",
+            "resolver authoring review",
             "executors.base adapters.base",
             "executors.python_script executors.shell_command executors.http_request "
             "adapters.openai adapters.anthropic adapters.ollama adapters.mcp",

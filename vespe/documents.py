@@ -14,6 +14,7 @@ from vespe import defaults
 from vespe.deferred import deferred
 from vespe.errors import InvalidDocument, StorageError
 from vespe.models import JsonObject, JsonValue
+from vespe.pointers import escape_pointer
 
 if TYPE_CHECKING:
     import yaml
@@ -280,11 +281,6 @@ def _texts(value: JsonValue, pointer: str) -> Iterator[tuple[str, str]]:
     elif isinstance(value, list):
         for index, item in enumerate(value):
             yield from _texts(item, f"{pointer}/{index}")
-
-
-def escape_pointer(token: str) -> str:
-    """Escape one reference token of a JSON Pointer (RFC 6901, section 3)."""
-    return token.replace("~", "~0").replace("/", "~1")
 
 
 def _has_surrogate(text: str) -> bool:
