@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from vespe.errors import InvalidArguments, Refused
+from vespe.subschemas import IN_PLACE, REFERENCES, References, children
 
 _PIECE = re.compile(r"\$\{env:(?P<secret>[A-Za-z_][A-Za-z0-9_]*)\}|\{(?P<name>[^{}]*)\}")
 _LIKE_A_NAME = re.compile(r"(?:env:.*|[A-Za-z_][A-Za-z0-9_.-]*)", re.DOTALL)
-_APPLICATORS = ("allOf", "anyOf", "oneOf")
-_CONDITIONALS = ("if", "then", "else")
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +133,7 @@ def input_names(schema: Any) -> frozenset[str]:
     """Name the inputs of an input schema: its properties, those of its combined parts and of what it refers to locally."""
     names: set[str] = set()
     seen: set[int] = set()
+    references = References(schema)
     waiting = [schema]
     while waiting:
         part = waiting.pop()
@@ -141,29 +141,9 @@ def input_names(schema: Any) -> frozenset[str]:
             seen.add(id(part))
             properties = part.get("properties")
             names.update(properties if isinstance(properties, dict) else ())
-            waiting += _parts(part, schema)
+            waiting += [below for steps, below in children(part) if steps[0] in IN_PLACE]
+            waiting += [references.target(part[keyword]) for keyword in REFERENCES if keyword in part]
     return frozenset(names)
-
-
-def _parts(schema: dict[str, Any], root: dict[str, Any]) -> Iterator[Any]:
-    """Yield the subschemas that speak of the same object as `schema` does."""
-    for keyword in _APPLICATORS:
-        branches = schema.get(keyword)
-        yield from branches if isinstance(branches, list) else ()
-    yield from (schema.get(keyword) for keyword in _CONDITIONALS)
-    dependent = schema.get("dependentSchemas")
-    yield from dependent.values() if isinstance(dependent, dict) else ()
-    reference = schema.get("$ref")
-    if isinstance(reference, str) and reference.startswith("#"):
-        yield _pointed(root, reference[1:])
-
-
-def _pointed(root: Any, pointer: str) -> Any:
-    part = root
-    for token in pointer.split("/")[1:]:
-        key = token.replace("~1", "/").replace("~0", "~")
-        part = part.get(key) if isinstance(part, dict) else None
-    return part
 
 
 def _strings(value: Any) -> Iterator[str]:
