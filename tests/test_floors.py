@@ -15,7 +15,7 @@ FLOORS: dict[str, int] = {
         (
             "errors defaults deferred pointers subschemas",
             "models escaping templates schema_bounds schema_growth violations addresses",
-            "documents schemas locations process sockets confined redaction",
+            "documents fields schemas locations process sockets confined redaction",
             "tooldir configuration digests signatures web",
             "kits approvals project",
             "catalog trust",

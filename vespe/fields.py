@@ -1,0 +1,61 @@
+"""Typed fields of a document that Vespe has read: the value, or the JSON Pointer of what has the wrong type."""
+
+import json
+from typing import Final
+
+from vespe.errors import InvalidDocument
+from vespe.models import JsonObject, JsonValue
+
+FORMAT_VERSION: Final = 1
+"""The only `version` that the configuration files of a project and a user may name; without one they are of this version."""
+
+
+def string(document: JsonObject, key: str, *, path: str, default: str | None = None) -> str | None:
+    """Give the string under `key`, or `default` where the key is absent; raises InvalidDocument for another type."""
+    value = document.get(key, default)
+    if value is not default and not isinstance(value, str):
+        raise wrong_type("a string", value, path=path, pointer=f"/{key}")
+    return value
+
+
+def strings(document: JsonObject, key: str, *, path: str, default: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """Give the array of strings under `key`; raises InvalidDocument for another type, with the pointer of the first wrong element."""
+    if key not in document:
+        return default
+    value = document[key]
+    if not isinstance(value, list):
+        raise wrong_type("an array of strings", value, path=path, pointer=f"/{key}")
+    for index, element in enumerate(value):
+        if not isinstance(element, str):
+            raise wrong_type("a string", element, path=path, pointer=f"/{key}/{index}")
+    return tuple(value)
+
+
+def mapping(document: JsonObject, key: str, *, path: str) -> JsonObject:
+    """Give the object under `key`, or an empty one; raises InvalidDocument for another type."""
+    value = document.get(key, {})
+    if not isinstance(value, dict):
+        raise wrong_type("an object", value, path=path, pointer=f"/{key}")
+    return value
+
+
+def refuse_newer(document: JsonObject, *, path: str) -> None:
+    """Raise InvalidDocument where the document names a `version` of its format that this Vespe does not know."""
+    version = document.get("version", FORMAT_VERSION)
+    if isinstance(version, bool) or version != FORMAT_VERSION:
+        raise InvalidDocument(
+            f"is of version {_shown(version)}, and this Vespe reads version {FORMAT_VERSION}",
+            path=path,
+            pointer="/version",
+            hint="use a newer Vespe; the file is left as it is",
+        )
+
+
+def wrong_type(wanted: str, value: JsonValue, *, path: str, pointer: str) -> InvalidDocument:
+    """Give the error of a value that is not what it must be, quoting its beginning."""
+    return InvalidDocument(f"must be {wanted}, not {_shown(value)}", path=path, pointer=pointer)
+
+
+def _shown(value: JsonValue) -> str:
+    text = json.dumps(value, ensure_ascii=True)
+    return text if len(text) <= 40 else text[:37] + "..."
