@@ -1,7 +1,9 @@
 """Start a process, feed it, bound what it writes, and end its whole tree: at its end, at the deadline, when Vespe dies."""
 
+import contextlib
 import errno
 import fcntl
+import functools
 import marshal
 import os
 import selectors
@@ -10,16 +12,37 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from vespe import defaults
 from vespe.errors import Interrupted, InvalidArguments, OutputTooLarge, StorageError, TimedOut, ToolExecutionError
 
-_SUPERVISOR = os.path.join(os.path.dirname(os.path.abspath(__file__)), "supervisor.py")
+BOOT = """\
+import marshal, os
+def take(size):
+    data = b""
+    while len(data) < size:
+        more = os.read(0, size - len(data))
+        if not more:
+            os._exit(1)
+        data += more
+    return data
+code, message = marshal.loads(take(int.from_bytes(take(8), "big")))
+space = {"__name__": "vespe_child"}
+exec(code, space)
+space["main"](message)
+"""
+"""What `python -c` runs in a child: one of our scripts, which arrives compiled on stdin (see `boot_message`)."""
+_HERE = os.path.dirname(os.path.abspath(__file__))
+_SUPERVISOR = os.path.join(_HERE, "supervisor.py")
 _RESULT_FD = 3
 _PATIENCE_S = 0.4
 """How long after a tree's last KILL the call still waits for its supervisor."""
 _CANCEL_POLL_S = 0.05
 _CHUNK = 64 * 1024
+_SAID_BYTES = 2048
+_LOADER_VARIABLES = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH")
+"""What an interpreter may need in order to start at all; the supervisor gets nothing else of the environment."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,8 +107,27 @@ def child_environment(base: Mapping[str, str], extra: Mapping[str, str]) -> dict
     return allowed | dict(extra)
 
 
+def boot_message(path: str, message: Any) -> bytes:
+    """Give what BOOT reads on stdin: the script at `path`, compiled, and the `message` for its `main` (marshal's types).
+
+    A script that Python is given by name is compiled at each start (2 to 5 ms of each call); this one comes out of the
+    cache that imports use, and once a process.
+    """
+    data = marshal.dumps((_compiled(path), message))
+    return len(data).to_bytes(8, "big") + data
+
+
+@functools.cache
+def _compiled(path: str) -> Any:
+    loader: Any = type(__spec__.loader)
+    if hasattr(loader, "path_stats"):
+        return loader("vespe", path).get_code("vespe")
+    with open(path, "rb") as file:  # Vespe itself was not imported from files with a cache
+        return compile(file.read(), path, "exec")
+
+
 def _payload(command: Command) -> bytes:
-    """The command as the supervisor reads it: a length and marshalled bytes."""
+    """The command as the supervisor's `main` takes it, after the supervisor itself."""
     argv = [*command.argv, str(_RESULT_FD)] if command.result_fd else list(command.argv)
     document = {
         "argv": [_path(argv[0], "the program"), *(_argument(text, index) for index, text in enumerate(argv[1:], 1))],
@@ -94,8 +136,7 @@ def _payload(command: Command) -> bytes:
         "result": command.result_fd,
         "vespe": os.getpid(),
     }
-    data = marshal.dumps(document)
-    return len(data).to_bytes(8, "big") + data
+    return boot_message(_SUPERVISOR, document)
 
 
 def _argument(text: str, index: int) -> bytes:
@@ -113,7 +154,7 @@ def _path(text: str, what: str) -> bytes:
     try:
         data = os.fsencode(text)
     except UnicodeEncodeError:
-        raise InvalidArguments(f"{what} holds a character that the file system cannot say: {ascii(text)}") from None
+        raise InvalidArguments(f"{what} holds a character that the file system cannot say: {text!a}") from None
     if b"\0" in data:
         raise InvalidArguments(f"{what} holds a NUL character")
     return data
@@ -161,17 +202,19 @@ class _Call:
 
     def __init__(self, command: Command) -> None:
         self.command = command
+        self.program = os.path.basename(command.argv[0])
         self.began = time.monotonic()
         self.deadline = self.began + command.timeout_s
         self.give_up: float | None = None
         self.reason = ""
         self.supervisor = 0
+        self.supervised = True
         self.control = -1
         self.open: set[int] = set()
         self.selector = selectors.PollSelector()
         self.feeds: dict[int, memoryview] = {}
         self.outputs: dict[str, _Output] = {}
-        self.duration = 0.0
+        self.duration_s = 0.0
 
     def start(self, payload: bytes) -> None:
         """Make the pipes and start the supervisor on their other ends."""
@@ -181,12 +224,12 @@ class _Call:
                 theirs.append(self._pipe(name, payload))
             self.supervisor = os.posix_spawn(
                 sys.executable,
-                [sys.executable, "-I", "-S", "-B", _SUPERVISOR],
-                {},
+                [sys.executable, "-I", "-S", "-B", "-c", BOOT],
+                {name: os.environ[name] for name in _LOADER_VARIABLES if name in os.environ},
                 file_actions=[(os.POSIX_SPAWN_DUP2, fd, number) for number, fd in enumerate(theirs)],
             )
         except OSError as error:
-            raise StorageError("start the process of", self.command.argv[0], error) from error
+            raise StorageError("start a process for", self.command.argv[0], error) from error
         finally:
             for fd in theirs:
                 os.close(fd)
@@ -199,10 +242,12 @@ class _Call:
         os.set_blocking(ours, False)
         if name in ("control", "stdin"):
             self.control = ours if name == "control" else self.control
-            self._feed(ours, payload if name == "control" else self.command.stdin)
+            self.feeds[ours] = memoryview(payload if name == "control" else self.command.stdin)
+            self.selector.register(ours, selectors.EVENT_WRITE, "feed")
+            self._write(ours)
         else:
-            cap = defaults.LOG_TAIL_BYTES if name == "stderr" else self.command.cap_bytes
-            self.outputs[name] = _Output(ours, cap, keep_tail=name == "stderr")
+            tail = {"status": _CHUNK, "stderr": defaults.LOG_TAIL_BYTES}.get(name, 0)
+            self.outputs[name] = _Output(ours, tail or self.command.cap_bytes, keep_tail=bool(tail))
             self.selector.register(ours, selectors.EVENT_READ, name)
         if theirs > 5:
             return theirs
@@ -210,21 +255,15 @@ class _Call:
         os.close(theirs)
         return moved
 
-    def _feed(self, fd: int, data: bytes) -> None:
-        self.feeds[fd] = memoryview(data)
-        self.selector.register(fd, selectors.EVENT_WRITE, "feed")
-        self._write(fd)
-
     def _write(self, fd: int) -> None:
-        """Write what the pipe takes; at the end, or where nobody reads, a pipe other than the control pipe closes."""
-        left = self.feeds[fd]
+        """Write what the pipe takes; where that was all, or nobody reads, a pipe other than the control pipe is closed."""
         try:
-            left = self.feeds[fd] = left[os.write(fd, left) :] if left else left
+            self.feeds[fd] = self.feeds[fd][os.write(fd, self.feeds[fd]) :] if self.feeds[fd] else self.feeds[fd]
         except BlockingIOError:
             return
         except BrokenPipeError:
-            left = self.feeds[fd] = memoryview(b"")
-        if not left:
+            self.feeds[fd] = memoryview(b"")
+        if not self.feeds[fd]:
             self.selector.unregister(fd)
             if fd != self.control:
                 self._close(fd)
@@ -235,99 +274,107 @@ class _Call:
 
     def watch(self, cancel: threading.Event | None) -> None:
         """Read and write until the tree is gone, or until it should have been."""
-        while "status" in (names := {key.data for key in self.selector.get_map().values()}) and names:
+        while self.supervised:
             now = time.monotonic()
-            if self.give_up is not None and now >= self.give_up:
+            if self.give_up is None:
+                if now >= self.deadline:
+                    self.end("timed out", defaults.GRACE_S)
+                elif cancel is not None and cancel.is_set():
+                    self.end("cancelled", defaults.ORPHAN_GRACE_S)
+            elif now >= self.give_up:
                 return
-            if not self.reason and now >= self.deadline:
-                self.end("timed out", defaults.GRACE_S)
-            if not self.reason and cancel is not None and cancel.is_set():
-                self.end("cancelled", defaults.ORPHAN_GRACE_S)
-            until = self.deadline if self.give_up is None else self.give_up
-            wait = min(until - now, _CANCEL_POLL_S if cancel is not None and not self.reason else until - now)
+            wait = (self.give_up or self.deadline) - now
+            if cancel is not None and self.give_up is None:
+                wait = min(wait, _CANCEL_POLL_S)
             for key, _ in self.selector.select(max(wait, 0)):
                 self._serve(key.fd, key.data)
 
     def _serve(self, fd: int, name: str) -> None:
+        """Move the bytes of one pipe that is ready."""
         if name == "feed":
-            self._write(fd)
-            return
+            return self._write(fd)
         output = self.outputs[name]
         if not output.read() or output.overflows:
             self.selector.unregister(fd)
+            self.supervised = self.supervised and name != "status"
         if output.overflows and not self.reason:
             self.end(name, defaults.ORPHAN_GRACE_S)
+        elif name == "status" and self.give_up is None and b"\nE " in output.data:
+            # The process itself has ended; what it left behind is the supervisor's, and no longer the deadline's.
+            self.give_up = time.monotonic() + defaults.ORPHAN_GRACE_S + _PATIENCE_S
+        return None
 
     def end(self, reason: str, grace_s: float) -> None:
         """Tell the supervisor to end the tree; `reason` decides what the call will raise."""
         self.reason = self.reason or reason
         self.give_up = time.monotonic() + grace_s + _PATIENCE_S
-        if self.control in self.feeds and not self.feeds[self.control]:
-            try:
+        if self.feeds.get(self.control):
+            # It has not even read its command: the end of file tells it to go.
+            self.selector.unregister(self.control)
+            self._close(self.control)
+        elif self.control in self.open:
+            with contextlib.suppress(OSError):
                 os.write(self.control, b"%f\n" % grace_s)
-            except OSError:
-                pass
 
     def close(self) -> None:
-        """Take what is left in the pipes, close them, and wait for the supervisor (in the background where it hangs)."""
+        """Take what is left in the pipes, close them, and wait for the supervisor: in the background where it hangs."""
         for output in self.outputs.values():
             output.drain()
-        self.duration = time.monotonic() - self.began
+        self.duration_s = time.monotonic() - self.began
         self.selector.close()
         for fd in tuple(self.open):
             self._close(fd)
-        if self.supervisor:
-            if self.give_up is not None and time.monotonic() >= self.give_up:
-                threading.Thread(target=_wait, args=(self.supervisor,), daemon=True).start()
-            else:
-                _wait(self.supervisor)
+        if self.supervisor and self.supervised:
+            threading.Thread(target=_wait, args=(self.supervisor,), daemon=True).start()
+        elif self.supervisor:
+            _wait(self.supervisor)
 
     def finished(self) -> Finished:
         """What became of the process, or the error that says why not."""
-        stderr, stdout = self.outputs["stderr"], self.outputs["stdout"]
-        program, seconds = os.path.basename(self.command.argv[0]), self.command.timeout_s
-        if self.reason == "timed out":
-            raise TimedOut(program, seconds=seconds)
-        if self.reason == "cancelled":
-            raise Interrupted(f"{program} was cancelled and has been ended")
-        for name in ("stdout", "result"):
-            if self.outputs[name].overflows:
-                raise self._too_large(name)
         said = dict(line.split(b" ", 1) for line in self.outputs["status"].kept.splitlines())
+        self._raise_what_ended_it()
         if b"F" in said:
             number, stage = said[b"F"].split(b" ")
             raise _not_started(self.command, int(number), stage.decode("ascii"))
         if b"E" not in said:
-            raise ToolExecutionError(
-                f"{program} ended, and its supervisor was killed before it could say how", details={"stderr": _text(stderr)}
-            )
-        status = int(said[b"E"])
+            raise ToolExecutionError(f"{self.program} was ended together with the process that watched it", details=self._said())
+        status, stderr = int(said[b"E"]), self.outputs["stderr"]
         return Finished(
             returncode=os.WEXITSTATUS(status) if os.WIFEXITED(status) else None,
             signal=os.WTERMSIG(status) if os.WIFSIGNALED(status) else None,
-            stdout=stdout.kept,
+            stdout=self.outputs["stdout"].kept,
             stderr=stderr.kept,
             result=self.outputs["result"].kept if self.command.result_fd else None,
             stderr_bytes=stderr.count,
-            duration_s=self.duration,
+            duration_s=self.duration_s,
         )
 
-    def _too_large(self, name: str) -> OutputTooLarge:
-        output, program = self.outputs[name], os.path.basename(self.command.argv[0])
-        what = "to its standard output" if name == "stdout" else "as its result"
-        message = f"{program} wrote more than {output.cap} bytes {what} and was ended"
-        return OutputTooLarge(message, kept=output.kept, details={"bytes": output.count, "cap_bytes": output.cap, "stream": name})
+    def _raise_what_ended_it(self) -> None:
+        if self.reason == "timed out":
+            late = TimedOut(self.program, seconds=self.command.timeout_s)
+            late.details |= self._said()
+            raise late
+        if self.reason == "cancelled":
+            raise Interrupted(f"{self.program} was cancelled and has been ended", details=self._said())
+        for name, what in (("stdout", "to its standard output"), ("result", "as its result")):
+            output = self.outputs[name]
+            if output.overflows:
+                raise OutputTooLarge(
+                    f"{self.program} wrote more than {output.cap} bytes {what} and was ended",
+                    kept=output.kept,
+                    details={"bytes": output.count, "cap_bytes": output.cap, "stream": name},
+                )
+
+    def _said(self) -> dict[str, Any]:
+        """The end of what the process wrote to its standard error, for an error's details."""
+        text = self.outputs["stderr"].kept[-_SAID_BYTES:].decode("utf-8", "replace")
+        return {"stderr": text} if text else {}
 
 
 def _wait(pid: int) -> None:
-    try:
+    # A program that ignores SIGCHLD has its children waited for by the kernel.
+    with contextlib.suppress(ChildProcessError):
         os.waitpid(pid, 0)
-    except ChildProcessError:
-        pass  # the program that holds Vespe ignores SIGCHLD: the kernel has waited
-
-
-def _text(output: _Output) -> str:
-    return output.kept.decode("utf-8", "replace")
 
 
 def _not_started(command: Command, number: int, stage: str) -> InvalidArguments | ToolExecutionError:
@@ -335,14 +382,14 @@ def _not_started(command: Command, number: int, stage: str) -> InvalidArguments 
     program, why = command.argv[0], os.strerror(number)
     details = {"program": program, "errno": number}
     if stage == "cwd":
-        return ToolExecutionError(f"{program} cannot start in {command.cwd}: {why}", details=details)
+        return ToolExecutionError(f"{program} cannot start in the directory {command.cwd}: {why}", details=details)
     if number == errno.E2BIG:
-        size = max(len(text.encode()) for text in command.argv)
+        size = max(len(text.encode("utf-8", "surrogateescape")) for text in command.argv)
         return InvalidArguments(f"the arguments are longer than the operating system takes: the longest has {size} bytes")
     if number == errno.ENOENT and "/" not in program:
         return ToolExecutionError(f"there is no program called {program!r} on PATH", hint="install it, or mend PATH", details=details)
     if number == errno.ENOENT and os.path.exists(program):
-        return ToolExecutionError(f"{program} cannot run: the interpreter that its first line names does not exist", details=details)
+        return ToolExecutionError(f"{program} cannot run: its first line names an interpreter that does not exist", details=details)
     if number == errno.EACCES:
         return ToolExecutionError(f"{program} is not executable", hint=f"chmod +x {program}", details=details)
     if number == errno.ENOEXEC:

@@ -1,20 +1,19 @@
 """The subreaper of one call: starts its process, says how it ended, and lets no descendant outlive the call."""
 
-# Runs in an interpreter of its own (`-I -S -B`) and imports nothing of Vespe. Every millisecond here is one of every
-# call: `_signal` and `_ctypes` instead of `signal` and `ctypes` save 4 ms each of the 8 that an empty start costs.
+# process.py runs this in an interpreter of its own (`-I -S -B`); it imports nothing of Vespe. Each millisecond here is one
+# of every call: `_signal` and `_ctypes` instead of `signal` and `ctypes` save 4 ms each beside the 7 of an empty start.
 #
 # Descriptors: 0 control (from Vespe), 1 status (to Vespe), 2 stderr, 3 stdin, 4 stdout, 5 result of the tool.
-# Control: one marshalled command, then at most one line, the grace in seconds with which to end the tree; its end of
-# file means that Vespe has died. Status: `F errno stage` (could not start), `S pid`, `E wait-status`; its end of file
-# means that the tree is gone.
+# Control: after the command at most one line, the grace in seconds with which to end the tree; its end of file means
+# that Vespe has died or has given up. Status: `F errno stage` (could not start), `S pid`, `E wait-status`; its end of
+# file means that the tree is gone.
 #
-# Linux: orphans of the tree become children of this subreaper, so that the tree is empty exactly when there is no
-# child left to wait for; /proc names them. Elsewhere (macOS) an orphan belongs to launchd: the tree is what `ps` shows
-# below the tool, and in the process groups seen there, while it runs. A daemon there that leaves its group *and* whose
-# parent has ended before anyone looks is not found.
+# Linux: orphans of the tree become children of this subreaper, so that the tree is gone exactly when there is no child
+# left to wait for; /proc names them. Elsewhere (macOS) an orphan belongs to launchd: there the tree is what `ps` shows
+# below this process and in the process groups that it has seen there. A daemon that has left its group, and whose
+# parent has ended, before the tree is first looked at is not found.
 
 import _signal as signal  # type: ignore[import-not-found]  # the core of `signal`, without its enums; typeshed has no stub
-import marshal
 import os
 import select
 import sys
@@ -29,6 +28,12 @@ GIVE_UP_S = 10.0
 STEP_S = 0.02
 """How often a tree that is being ended is looked at again, besides at each end of a child."""
 LINUX = sys.platform == "linux"
+if LINUX:
+    import _ctypes
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class Tree:
@@ -40,48 +45,54 @@ class Tree:
         self.groups = {tool}
 
     def reap(self) -> bool:
-        """Wait for every child that has ended; whether any process is left."""
+        """Wait for every child that has ended; whether a child is left."""
         while True:
             try:
                 pid, status = os.waitpid(-1, os.WNOHANG)
             except ChildProcessError:
-                return False if LINUX else bool(self.descendants())
+                return False
             if pid == 0:
                 return True
             if pid == self.tool:
                 self.status = status
 
+    def left(self) -> bool:
+        """Whether any process of the tree is left, after waiting for those that have ended."""
+        return self.reap() or (not LINUX and bool(self.descendants()))
+
     def descendants(self) -> list[int]:
         """Every process of the tree that can be seen now."""
-        if LINUX:
-            found, queue = [], children(os.getpid())
-            while queue:
-                pid = queue.pop()
-                found.append(pid)
-                queue += children(pid)
-            return found
-        return self.by_listing(listing())
+        if not LINUX:
+            return self.by_listing(listing())
+        found: list[int] = []
+        queue = children(os.getpid())
+        while queue:
+            pid = queue.pop()
+            found.append(pid)
+            queue += children(pid)
+        return found
 
     def by_listing(self, processes: dict[int, tuple[int, int]]) -> list[int]:
         """The tree by parents and process groups: `processes` maps a pid to its parent's pid and its group."""
-        found = {os.getpid()}
-        size = 0
+        here = os.getpid()
+        found, size = {here}, 0
         while size != len(found):
             size = len(found)
             for pid, (parent, group) in processes.items():
-                if parent in found or group in self.groups:
+                if pid != here and (parent in found or group in self.groups):
                     found.add(pid)
                     self.groups.add(group)
             self.groups.discard(os.getpgrp())
-        return sorted(found - {os.getpid()})
+        return sorted(found - {here})
 
-    def signal(self, number: int) -> None:
-        """Send a signal to every process of the tree; what has just ended, or is another user's, is passed over."""
-        for pid in self.descendants():
-            try:
-                os.kill(pid, number)
-            except OSError:
-                pass
+
+def send(pid: int, *numbers: int) -> None:
+    """Send signals; a process that has just ended, or is another user's, is passed over."""
+    try:
+        for number in numbers:
+            os.kill(pid, number)
+    except OSError:
+        return
 
 
 def children(pid: int) -> list[int]:
@@ -103,7 +114,7 @@ def children(pid: int) -> list[int]:
 def listing() -> dict[int, tuple[int, int]]:
     """Every process of the machine as `ps` shows it: its parent and its process group."""
     reader, writer = os.pipe()
-    actions = [(os.POSIX_SPAWN_DUP2, writer, STDOUT_OF_PS)]
+    actions = [(os.POSIX_SPAWN_DUP2, writer, 1)]
     pid = os.posix_spawn("/bin/ps", ["ps", "-A", "-o", "pid=,ppid=,pgid="], {"LC_ALL": "C"}, file_actions=actions)
     os.close(writer)
     data = b""
@@ -115,30 +126,14 @@ def listing() -> dict[int, tuple[int, int]]:
     return {int(row[0]): (int(row[1]), int(row[2])) for row in rows if len(row) == 3 and int(row[0]) != pid}
 
 
-STDOUT_OF_PS = 1
-
-
 def prctl(option: int, value: int) -> None:
     """Call prctl(2) where there is one."""
     if LINUX:
-        import _ctypes
-
-        _ctypes.call_function(_ctypes.dlsym(_ctypes.dlopen(None, 0), "prctl"), (option, value, 0, 0, 0))
-
-
-def read_command() -> dict:  # type: ignore[type-arg]  # as marshal gives it
-    """Read the length (8 bytes) and the marshalled command; ends where Vespe has died meanwhile."""
-    data = b""
-    while len(data) < 8 or len(data) < 8 + int.from_bytes(data[:8], "big"):
-        more = os.read(CONTROL, 65536 if len(data) >= 8 else 8 - len(data))
-        if not more:
-            os._exit(1)
-        data += more
-    command: dict = marshal.loads(data[8:])  # type: ignore[type-arg]  # as written by process.py
-    return command
+        library = _ctypes.dlopen(None, 0)  # type: ignore[arg-type]  # None is this program itself; typeshed wants a name
+        _ctypes.call_function(_ctypes.dlsym(library, "prctl"), (option, value, 0, 0, 0))
 
 
-def start(command: dict, status: int) -> int:  # type: ignore[type-arg]  # as marshal gives it
+def start(command: "dict[str, Any]", status: int) -> int:
     """Start the tool in a session of its own, with default signals and no descriptors but its own; gives its pid."""
     pid = os.fork()
     if pid:
@@ -225,32 +220,26 @@ def end(tree: Tree, watch: Watch, grace_s: float) -> None:
     """TERM, the grace, KILL, until nothing is left; Vespe's death shortens the grace."""
     deadline = time.monotonic() + grace_s
     told: set[int] = set()
-    while tree.reap() and (now := time.monotonic()) < deadline + GIVE_UP_S:
-        if now >= deadline:
-            tree.signal(signal.SIGKILL)
-        else:
-            for pid in tree.descendants():
-                if pid not in told:
-                    told.add(pid)
-                    try:
-                        os.kill(pid, signal.SIGTERM)
-                        # A stopped process dies of TERM only when it runs again.
-                        os.kill(pid, signal.SIGCONT)
-                    except OSError:
-                        pass
+    while tree.left() and (now := time.monotonic()) < deadline + GIVE_UP_S:
+        for pid in tree.descendants():
+            if now >= deadline:
+                send(pid, signal.SIGKILL)
+            elif pid not in told:
+                told.add(pid)
+                # A stopped process dies of TERM only when it runs again.
+                send(pid, signal.SIGTERM, signal.SIGCONT)
         shorter = watch.wait(STEP_S)
         if shorter is not None:
             deadline = min(deadline, time.monotonic() + shorter)
 
 
-def main() -> None:
+def main(command: "dict[str, Any]") -> None:
     """Supervise one command, from its start until nothing of it is left."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGPIPE):
         signal.signal(number, signal.SIG_IGN)
     os.setsid()
     prctl(PR_SET_CHILD_SUBREAPER, 1)
-    command = read_command()
-    os.closerange(RESULT + 1, min(os.sysconf("SC_OPEN_MAX"), 65536))
+    os.closerange(RESULT + 1, min(max(os.sysconf("SC_OPEN_MAX"), 256), 65536))
     for descriptor in (CONTROL, STATUS, STDIN, STDOUT, RESULT):
         os.set_inheritable(descriptor, False)
     status = os.dup(STATUS)
@@ -266,7 +255,3 @@ def main() -> None:
         os.write(status, b"E %d\n" % tree.status)
     end(tree, watch, ORPHAN_GRACE_S if grace is None else grace)
     os._exit(0)
-
-
-if __name__ == "__main__":
-    main()
