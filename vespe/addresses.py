@@ -134,7 +134,7 @@ def _networks() -> "list[tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, st
 
 def _carried(number: int) -> str | None:
     high, low = number >> 32, number & 0xFFFFFFFF
-    if high in (0, 0xFFFF, 0xFFFF_0000, 0x64_FF9B << 64) or high & 0xFFFFFDFF == 0x5EFE:
+    if high in (0, 0xFFFF, 0xFFFF_0000, 0x64_FF9B << 64) or high & 0xFDFFFFFF == 0x5EFE:
         return str(ipaddress.IPv4Address(low))
     return str(ipaddress.IPv4Address(number >> 80 & 0xFFFFFFFF)) if number >> 112 == 0x2002 else None
 
