@@ -1,0 +1,165 @@
+"""Kits on this machine: where they are found, which one counts, and what is said of those that do not."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.ondisk import python_tool, write_kit
+from vespe import kits, locations
+from vespe.errors import KitNotFound, StorageError, UsageError
+from vespe.models import JsonValue, Kit
+
+
+@pytest.fixture(autouse=True)
+def machine(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A machine with a user, a site and a shipped root, and nothing in them."""
+    monkeypatch.setenv("XDG_DATA_DIRS", str(tmp_path / "site"))
+    monkeypatch.setattr(locations, "__file__", str(tmp_path / "installed" / "vespe" / "locations.py"))
+    monkeypatch.delenv("VESPE_KITS_PATH", raising=False)
+    return tmp_path
+
+
+def found() -> list[tuple[str, str, str | None]]:
+    return [(kit.kit_id, kit.root_kind, kit.problem) for kit in kits.find_kits()]
+
+
+def only() -> Kit:
+    (kit,) = kits.find_kits()
+    return kit
+
+
+def test_roots_come_in_their_order_and_a_root_named_twice_counts_once(machine: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (machine / "link").symlink_to(machine / "a")
+    monkeypatch.setenv("VESPE_KITS_PATH", os.pathsep.join([f"{machine}/a", "", f"{machine}/b/../b", f"{machine}/link", f"{machine}/a"]))
+    write_kit(machine / "installed" / "kits", "any")
+    assert kits.kit_roots() == [
+        (f"{machine}/a", "env"),
+        (f"{machine}/b", "env"),
+        (f"{home}/data/vespe/kits", "user"),
+        (f"{machine}/site/vespe/kits", "site"),
+        (f"{machine}/installed/kits", "shipped"),
+    ]
+
+
+def test_the_environment_can_be_given(machine: Path) -> None:
+    assert kits.kit_roots({"VESPE_KITS_PATH": str(machine)})[0] == (str(machine), "env")
+    write_kit(machine / "k", "mine")
+    assert kits.find_kit("mine", environ={"VESPE_KITS_PATH": str(machine / "k")}).root_kind == "env"
+
+
+def test_the_first_root_wins_and_a_hidden_kit_says_what_hides_it(machine: Path, home: Path) -> None:
+    first = write_kit(home / "data/vespe/kits", "both")
+    write_kit(machine / "site/vespe/kits", "both")
+    write_kit(machine / "installed/kits", "alone")
+    assert found() == [("both", "user", None), ("both", "site", f"hidden by {first}"), ("alone", "shipped", None)]
+    assert kits.find_kit("both").path == str(first)
+
+
+def test_a_broken_kit_in_an_earlier_root_still_hides_the_later_one(machine: Path, home: Path) -> None:
+    (write_kit(home / "data/vespe/kits", "both") / "kit_config.json").write_text("{")
+    write_kit(machine / "site/vespe/kits", "both")
+    assert "is not JSON" in str(kits.find_kit("both").problem)
+    assert [kit.problem is not None for kit in kits.find_kits()] == [True, True]
+
+
+def test_a_kit_carries_what_its_file_says_and_how_many_tools_it_has(home: Path) -> None:
+    directory = write_kit(home / "data/vespe/kits", "mine", homepage="https://example.org", x_future=1)
+    python_tool(directory / "tool-a", "a", "return 1")
+    python_tool(directory / "tool-b", "b", "return 1")
+    (directory / "tool-empty").mkdir()
+    (directory / "tool-file").write_text("")
+    (directory / "assets").mkdir()
+    kit = only()
+    assert (kit.name, kit.description, kit.version, kit.tools, kit.problem) == ("mine", "A kit for a test.", "1.0.0", 2, None)
+    assert kit.document["x_future"] == 1 and kits.find_kit("mine") == kit
+    assert kits.find_kits(count_tools=False)[0].tools == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "is not JSON"),
+        ("[]", "must hold a JSON object"),
+        ('{"name": "x"}', "at /kit_id"),
+        ('{"kit_id": "other"}', 'must be "mine", the name of its directory, not "other" at /kit_id'),
+        ('{"kit_id": "mine", "version": 1}', "must be a string, not 1 at /version"),
+        ('{"kit_id": "mine", "kit_id": "mine"}', "twice"),
+    ],
+)
+def test_a_broken_kit_is_listed_with_its_reason(home: Path, text: str, reason: str) -> None:
+    (write_kit(home / "data/vespe/kits", "mine") / "kit_config.json").write_text(text)
+    write_kit(home / "data/vespe/kits", "whole")
+    broken, whole = kits.find_kits()
+    assert reason in str(broken.problem) and str(broken.path) in str(broken.problem)
+    assert whole.problem is None
+
+
+@pytest.mark.parametrize("name", ["Upper", "with-dash", "_first", "ü", "x" * 65, "project_tools", "active_kits"])
+def test_p13_a_directory_whose_name_is_no_kit_id_is_listed_as_broken(home: Path, name: str) -> None:
+    write_kit(home / "data/vespe/kits", name)
+    assert "is no kit id" in str(only().problem)
+
+
+def test_p48_odd_files_in_the_place_of_a_kit_never_block_or_hide_others(home: Path) -> None:
+    root = home / "data/vespe/kits"
+    os.mkfifo(write_kit(root, "a_fifo") / "fifo")
+    (root / "a_fifo/kit_config.json").unlink()
+    os.mkfifo(root / "a_fifo/kit_config.json")
+    (root / "a_loop").symlink_to("a_loop")
+    (root / "a_directory/kit_config.json").mkdir(parents=True)
+    (root / "a_file").write_text("")
+    (root / ".hidden").mkdir()
+    (root / "no_kit").mkdir()
+    write_kit(root, "whole")
+    assert [(kit_id, problem is None) for kit_id, _, problem in found()] == [("a_directory", False), ("a_fifo", False), ("whole", True)]
+
+
+def test_a_kit_under_development_may_be_a_link_in_the_users_root(home: Path, machine: Path) -> None:
+    directory = write_kit(machine / "elsewhere", "mine")
+    (home / "data/vespe/kits").mkdir(parents=True)
+    (home / "data/vespe/kits/mine").symlink_to(directory)
+    assert (only().problem, only().path) == (None, f"{home}/data/vespe/kits/mine")
+
+
+def test_an_unknown_kit_names_the_nearest(home: Path) -> None:
+    write_kit(home / "data/vespe/kits", "file_io_without_git")
+    with pytest.raises(KitNotFound, match="file_io_without_gti") as caught:
+        kits.find_kit("file_io_without_gti")
+    assert caught.value.close == ("file_io_without_git",) and "file_io_without_git" in caught.value.hint
+
+
+@pytest.mark.parametrize("kit_id", ["", ".", "..", "../mine", "mine/", "/etc", "mine\n", "mine\0", "MINE"])
+def test_p13_a_hostile_id_is_never_a_path(home: Path, kit_id: str) -> None:
+    write_kit(home / "data/vespe/kits", "mine")
+    with pytest.raises(KitNotFound):
+        kits.find_kit(kit_id)
+
+
+def test_a_new_kit_is_found_at_once(home: Path) -> None:
+    path = kits.create_kit(home / "data/vespe/kits", "brand_new", description="What it is for.")
+    kit = kits.find_kit("brand_new")
+    assert (kit.path, kit.problem, kit.name, kit.description) == (path, None, "Brand new", "What it is for.")
+    assert sorted(os.listdir(path)) == ["README.md", "kit_config.json"]
+    assert os.listdir(home / "data/vespe/kits") == ["brand_new"]
+
+
+def test_a_taken_id_is_refused_and_nothing_is_left(machine: Path) -> None:
+    kits.create_kit(machine / "k", "mine", name="First")
+    with pytest.raises(UsageError, match="already"):
+        kits.create_kit(machine / "k", "mine")
+    config: JsonValue = json.loads((machine / "k/mine/kit_config.json").read_text())
+    assert config["name"] == "First" and os.listdir(machine / "k") == ["mine"]
+
+
+@pytest.mark.parametrize("kit_id", ["", "../x", "Upper", "active_kits"])
+def test_p13_a_new_kit_needs_an_id_that_is_one(machine: Path, kit_id: str) -> None:
+    with pytest.raises(UsageError, match="no kit id"):
+        kits.create_kit(machine / "k", kit_id)
+    assert not (machine / "k").exists()
+
+
+def test_a_kit_where_nothing_can_be_written_is_a_sentence() -> None:
+    with pytest.raises(StorageError, match="cannot make"):
+        kits.create_kit("/dev/null/kits", "mine")
