@@ -1,0 +1,248 @@
+"""The user's approvals, one private file each in the user state directory: of content by digest, of places by identity."""
+
+import contextlib
+import fcntl
+import os
+import stat
+import sys
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from vespe import defaults, documents, locations
+from vespe.digests import SCHEME, File, Tree, open_beneath
+from vespe.errors import InvalidDocument, StorageError
+from vespe.models import JsonObject
+
+VERSION: Final = 1
+MAX_RECORD_BYTES: Final = 64 * 1024 * 1024
+_FS_IOC_GETVERSION: Final = 0x80087601
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Which directory it is, however it is called: strong where its inode also tells its generation or its birth.
+
+    Inode numbers come back within a second on ext4: a directory that is deleted and cloned again at the same path has the same
+    device and inode. Its generation (Linux: ext4, XFS, btrfs, F2FS) or its time of birth (macOS) differs. Elsewhere (tmpfs,
+    overlay, network) the device and the path must match too, and a reused inode number is the residual risk.
+    """
+
+    path: str
+    inode: int
+    device: int
+    generation: int | None = None
+    birth_ns: int | None = None
+
+    @property
+    def name(self) -> str:
+        """The stem of the record's file name."""
+        if self.generation is not None:
+            return f"{self.inode:x}-g{self.generation:x}"
+        return f"{self.inode:x}-d{self.device:x}" + (f"-b{self.birth_ns:x}" if self.birth_ns is not None else "")
+
+    @property
+    def strong(self) -> bool:
+        """Whether the identity holds without the path."""
+        return self.generation is not None or self.birth_ns is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Approval:
+    """One record: `kind` is `content`, `place` or `tool`; `path` is where it was given, `when` an ISO 8601 time in UTC.
+
+    `digest`, `files` and `secrets` (names) are those of a content approval.
+    """
+
+    kind: str
+    path: str
+    when: str
+    digest: str = ""
+    files: Mapping[str, File] | None = None
+    secrets: tuple[str, ...] = ()
+
+
+def place_of(root: str, *names: str) -> Place | None:
+    """Identify the directory at `names` beneath `root`, following no link on the way; None where there is none."""
+    try:
+        descriptor = open_beneath(root, *names)
+    except OSError:
+        return None
+    try:
+        status = os.fstat(descriptor)
+        birth = getattr(status, "st_birthtime", None)
+        return Place(
+            path=os.path.join(os.path.realpath(root), *names),
+            inode=status.st_ino,
+            device=status.st_dev,
+            generation=_generation(descriptor),
+            birth_ns=None if birth is None else int(birth * 1e9),
+        )
+    finally:
+        os.close(descriptor)
+
+
+def _generation(descriptor: int) -> int | None:
+    if sys.platform != "linux":
+        return None
+    answer = bytearray(8)
+    try:
+        fcntl.ioctl(descriptor, _FS_IOC_GETVERSION, answer)
+    except OSError:
+        return None
+    return int.from_bytes(answer[:4], sys.byteorder)
+
+
+def find_content(digest: str) -> Approval | None:
+    """Give the approval of exactly these bytes, or None."""
+    approval = _read(_content_name(digest))
+    return approval if approval and approval.digest == digest else None
+
+
+def find_place(kind: str, place: Place) -> Approval | None:
+    """Give the approval (`place` or `tool`) of this very directory, or None."""
+    approval = _read(f"{kind}-{place.name}.json")
+    return approval if approval and approval.kind == kind and (place.strong or approval.path == place.path) else None
+
+
+def nearest_content(path: str, tree: Tree) -> Approval | None:
+    """Give the approval to compare a changed tree with: the last one given at this path, else the one with most files in common.
+
+    In common means the same file at the same path, and at least half of the approval's files.
+    """
+    found = [approval for _, approval in _all() if approval.kind == "content"]
+    here = [approval for approval in found if approval.path == path]
+    if here:
+        return max(here, key=lambda approval: approval.when)
+    alike = [(_shared(approval, tree), approval.when, approval) for approval in found]
+    alike = [row for row in alike if row[0] and row[0] * 2 >= len(row[2].files or {})]
+    return max(alike, key=lambda row: row[:2])[2] if alike else None
+
+
+def any_content() -> bool:
+    """Say whether there is any approval of content, without reading one."""
+    return any(name.startswith("content-") for name in _names())
+
+
+def store_content(path: str, tree: Tree, *, secrets: tuple[str, ...]) -> Approval:
+    """Keep the approval of a tree's bytes, given at `path`, with the names of the secrets that it grants."""
+    digest = tree.digest
+    if digest is None:
+        raise ValueError("a tree with odd paths has no digest to approve")
+    document = _document("content", path) | {
+        "digest": digest,
+        "secrets": list(secrets),
+        "files": {name: ["x" if file.executable else "-", file.sha256] for name, file in sorted(tree.files.items())},
+    }
+    return _store(_content_name(digest), document)
+
+
+def store_place(kind: str, place: Place) -> Approval:
+    """Keep the approval (`place` or `tool`) of a directory, whatever becomes of what is in it."""
+    return _store(f"{kind}-{place.name}.json", _document(kind, place.path))
+
+
+def forget(root: str, digest: str | None, places: Iterable[Place]) -> tuple[Approval, ...]:
+    """Remove every approval that could apply to the project at `root`: of these bytes, of these places, or given at its path."""
+    own = os.path.join(root, defaults.PROJECT_DIR)
+    keys = {f"{kind}-{place.name}.json" for place in places for kind in ("place", "tool")}
+    gone: list[Approval] = []
+    if not _names():
+        return ()
+    with documents.locked(_directory()):
+        for name, approval in _all():
+            given_here = approval.path in (root, own) or approval.path.startswith(f"{own}{os.sep}")
+            if given_here or name in keys or (digest and approval.digest == digest):
+                _remove(name)
+                gone.append(approval)
+    return tuple(gone)
+
+
+def _directory() -> str:
+    return os.path.join(locations.user_state_dir(), "trust")
+
+
+def _content_name(digest: str) -> str:
+    return f"content-{digest.removeprefix(SCHEME)}.json"
+
+
+def _document(kind: str, path: str) -> JsonObject:
+    now = time.time()
+    when = f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(now))}.{int(now * 1000) % 1000:03d}Z"
+    return {"version": VERSION, "kind": kind, "path": documents.repair_surrogates(path), "when": when}
+
+
+def _store(name: str, document: JsonObject) -> Approval:
+    directory = _directory()
+    try:
+        os.makedirs(directory, mode=0o700, exist_ok=True)
+        if stat.S_IMODE(os.stat(directory).st_mode) != 0o700:
+            os.chmod(directory, 0o700)
+    except OSError as error:
+        raise StorageError("make", directory, error) from error
+    with documents.locked(directory):
+        documents.write_atomic(os.path.join(directory, name), documents.dump_json(document), mode=0o600)
+    return _approval(document)
+
+
+def _remove(name: str) -> None:
+    path = os.path.join(_directory(), name)
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise StorageError("remove", path, error) from error
+
+
+def _names() -> list[str]:
+    try:
+        return sorted(name for name in os.listdir(_directory()) if name.endswith(".json"))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        raise StorageError("read", _directory(), error) from error
+
+
+def _all() -> Iterator[tuple[str, Approval]]:
+    for name in _names():
+        approval = _read(name)
+        if approval:
+            yield name, approval
+
+
+def _read(name: str) -> Approval | None:
+    """Read one record; what is damaged, or not private to this user, grants nothing.
+
+    A repository can carry a file into a home directory that is its checkout, but git cannot carry mode 0600.
+    """
+    path = os.path.join(_directory(), name)
+    try:
+        status = os.stat(path, follow_symlinks=False)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise StorageError("read", path, error) from error
+    if status.st_mode & 0o077 or status.st_uid != os.geteuid():
+        return None
+    with contextlib.suppress(InvalidDocument, AttributeError, KeyError, TypeError, ValueError):
+        document = documents.read_object(path, limit=MAX_RECORD_BYTES)
+        return _approval(document) if document.get("version") == VERSION else None
+    return None
+
+
+def _approval(document: JsonObject) -> Approval:
+    files = {path: File(executable=mode == "x", sha256=sha256) for path, (mode, sha256) in document.get("files", {}).items()}
+    return Approval(
+        kind=document["kind"],
+        path=document["path"],
+        when=document["when"],
+        digest=document.get("digest", ""),
+        files=files if document["kind"] == "content" else None,
+        secrets=tuple(document.get("secrets", ())),
+    )
+
+
+def _shared(approval: Approval, tree: Tree) -> int:
+    return sum(tree.files.get(path) == file for path, file in (approval.files or {}).items())

@@ -1,0 +1,186 @@
+"""What ran, as private JSON lines for each project in the user state directory, and the whole of what was cut."""
+
+import contextlib
+import errno
+import hashlib
+import json
+import os
+import re
+import time
+from collections.abc import Collection, Iterator
+from typing import Final
+
+from vespe import documents, locations, redaction
+from vespe.errors import InvalidDocument, StorageError
+from vespe.models import JsonObject, JsonValue, Outcome, Tool
+
+MAX_LOG_BYTES: Final = 4 * 1024 * 1024
+"""A log that has grown past this becomes the old one, of which there is one."""
+MAX_LINE_BYTES: Final = 1024 * 1024
+"""A line that would be longer goes without its arguments, and says so."""
+MAX_OUTPUTS: Final = 50
+_OLD: Final = ".1"
+_OUTPUT = re.compile(r"[0-9a-f]{16}-[0-9a-f]{16}\.out")
+
+
+def append(
+    project_root: str,
+    *,
+    tool: Tool,
+    arguments: JsonValue,
+    outcome: Outcome,
+    keep_arguments: bool = False,
+    secrets: Collection[str] = (),
+) -> str | None:
+    """Add one line about a call; never raises: what could not be written is lost, and the answer is a sentence that says so.
+
+    The line has `time` (ISO 8601, UTC, ms), `project`, `tool`, `uid`, `scope`, `arguments_digest` (SHA-256 of the arguments as
+    canonical JSON, or of a text that is not JSON), `outcome` (`ok` or the error's code), `duration_ms`, `truncated`, and
+    `arguments` with `keep_arguments`, in which the values `secrets` are redacted. One write a line: writers do not mix.
+    """
+    try:
+        document = _line(project_root, tool, outcome) | {"arguments_digest": arguments_digest(arguments)}
+        line = documents.compact_json(document | _kept(arguments, secrets) if keep_arguments else document).encode("utf-8")
+        if len(line) > MAX_LINE_BYTES:
+            line = documents.compact_json(document | {"arguments_cut": True}).encode("utf-8")
+        _write(_path(project_root), line + b"\n")
+    except (OSError, ValueError, TypeError, RecursionError) as error:
+        return f"the call could not be logged: {error}"
+    return None
+
+
+def read(project_root: str | None = None, *, limit: int = 100) -> list[JsonObject]:
+    """Give the last `limit` lines of a project's log, newest last; of all projects' without a root.
+
+    What is torn or no JSON object is passed over. Raises StorageError where a log cannot be read.
+    """
+    paths = [_path(project_root)] if project_root is not None else _logs()
+    found: list[JsonObject] = []
+    for path in paths:
+        found += _last(path, limit)
+    if project_root is None:
+        found.sort(key=lambda line: str(line.get("time", "")))
+    return found[-limit:] if limit > 0 else []
+
+
+def keep_output(data: bytes) -> str:
+    """Keep the whole of an output that was cut, in a private file of which the newest 50 stay; gives its path.
+
+    Raises StorageError; the caller has the cut result all the same.
+    """
+    directory = os.path.join(locations.user_state_dir(), "outputs")
+    _make(directory)
+    path = os.path.join(directory, f"{time.time_ns():016x}-{os.urandom(8).hex()}.out")
+    documents.write_atomic(path, data, mode=0o600, durable=False)
+    kept = sorted(name for name in os.listdir(directory) if _OUTPUT.fullmatch(name))
+    for name in kept[:-MAX_OUTPUTS]:
+        with contextlib.suppress(OSError):
+            os.unlink(os.path.join(directory, name))
+    return path
+
+
+def arguments_digest(arguments: JsonValue) -> str:
+    """Give the SHA-256 (hex) of arguments as canonical JSON: sorted keys, no spaces; of a text that is not JSON, as it is."""
+    if isinstance(arguments, (str, bytes)):
+        try:
+            arguments = documents.parse_json(arguments)
+        except InvalidDocument:
+            raw = arguments.encode("utf-8", "surrogatepass") if isinstance(arguments, str) else arguments
+            return hashlib.sha256(raw).hexdigest()
+    canonical = json.dumps(arguments, sort_keys=True, separators=(",", ":"), default=repr)
+    return hashlib.sha256(canonical.encode("ascii")).hexdigest()
+
+
+def _line(project_root: str, tool: Tool, outcome: Outcome) -> JsonObject:
+    return {
+        "time": _now(),
+        "project": project_root,
+        "tool": tool.name,
+        "uid": tool.uid,
+        "scope": tool.scope,
+        "outcome": outcome.error.code if outcome.error else "ok",
+        "duration_ms": round(outcome.duration_ms, 3),
+        "truncated": outcome.truncated,
+    }
+
+
+def _kept(arguments: JsonValue, secrets: Collection[str]) -> JsonObject:
+    shown = arguments.decode("utf-8", "replace") if isinstance(arguments, bytes) else arguments
+    return {"arguments": redaction.redact(shown, secrets) if secrets else shown}
+
+
+def _now() -> str:
+    milliseconds = time.time_ns() // 1_000_000
+    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(milliseconds // 1000))}.{milliseconds % 1000:03d}Z"
+
+
+def _directory() -> str:
+    return os.path.join(locations.user_state_dir(), "log")
+
+
+def _path(project_root: str) -> str:
+    name = hashlib.sha256(os.fsencode(os.path.realpath(project_root))).hexdigest()
+    return os.path.join(_directory(), f"{name}.jsonl")
+
+
+def _logs() -> list[str]:
+    try:
+        names = os.listdir(_directory())
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        raise StorageError("read", _directory(), error) from error
+    return [os.path.join(_directory(), name) for name in sorted({name.removesuffix(_OLD) for name in names}) if name.endswith(".jsonl")]
+
+
+def _make(directory: str) -> None:
+    try:
+        os.makedirs(directory, mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise StorageError("make", directory, error) from error
+
+
+def _write(path: str, line: bytes) -> None:
+    _make(os.path.dirname(path))
+    with contextlib.suppress(FileNotFoundError):
+        if os.stat(path).st_size >= MAX_LOG_BYTES:
+            _rotate(path)
+    descriptor = _open(path)
+    try:
+        size = os.fstat(descriptor).st_size
+        torn = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
+        if os.write(descriptor, b"\n" * torn + line) < len(line):
+            raise OSError(errno.ENOSPC, "the disk is full")
+    finally:
+        os.close(descriptor)
+
+
+def _open(path: str) -> int:
+    return os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
+
+
+def _rotate(path: str) -> None:
+    with documents.locked(os.path.dirname(path)):
+        if os.stat(path).st_size >= MAX_LOG_BYTES:
+            os.replace(path, path + _OLD)
+
+
+def _last(path: str, limit: int) -> list[JsonObject]:
+    found: list[JsonObject] = []
+    for line in _lines_backwards(path):
+        if len(found) >= limit:
+            break
+        with contextlib.suppress(InvalidDocument):
+            found.append(documents.parse_object(line, limit=MAX_LOG_BYTES))
+    return found[::-1]
+
+
+def _lines_backwards(path: str) -> Iterator[bytes]:
+    for name in (path, path + _OLD):
+        try:
+            data = documents.read_bytes(name, limit=4 * MAX_LOG_BYTES)
+        except StorageError as error:
+            if error.details.get("errno") not in (errno.ENOENT, errno.ENOTDIR):
+                raise
+            continue
+        yield from (line for line in reversed(data.split(b"\n")) if line)
