@@ -15,11 +15,11 @@ FLOORS: dict[str, int] = {
         (
             "errors defaults deferred pointers subschemas",
             "docstrings models escaping templates schema_bounds schema_growth violations addresses bodies",
-            "python_names python_types documents fields schemas locations process sockets confined redaction",
+            "tool_templates python_names python_types documents fields schemas locations process sockets confined redaction",
             "tooldir configuration digests annotated python_classes schema_forms web",
             "annotations kits approvals project http_templates",
             "catalog signatures trust",
-            "tool_templates resolver authoring review",
+            "resolver authoring review",
             "executors.base adapters.base",
             "executors.python_script executors.shell_command executors.http_request "
             "adapters.openai adapters.anthropic adapters.ollama adapters.mcp",
