@@ -303,7 +303,12 @@ def test_a_check_that_lives_reads_only_what_changed(clone: Path, monkeypatch: py
     monkeypatch.setattr(trust, "_SETTLED_NS", -(10**12))
     read: list[str] = []
     plain = digests.hash_file
-    monkeypatch.setattr(digests, "hash_file", lambda path, *rest: read.append(path) or plain(path, *rest))
+
+    def noting(path: str, descriptor: int, status: os.stat_result) -> str:
+        read.append(path)
+        return plain(path, descriptor, status)
+
+    monkeypatch.setattr(digests, "hash_file", noting)
     lasting = TrustCheck(clone, environ={})
     lasting.check()
     assert len(read) == 8

@@ -28,7 +28,10 @@ _KINDS: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class File:
-    """What the digest says of one file: whether its owner may execute it (all that git keeps of a mode), and the SHA-256 (hex) of its normalised bytes."""
+    """What the digest says of one file: the SHA-256 (hex) of its normalised bytes, and whether its owner may execute it.
+
+    The owner's bit is all that git keeps of a mode.
+    """
 
     executable: bool
     sha256: str
