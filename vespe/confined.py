@@ -80,11 +80,12 @@ class Directory:
 
     def kind(self, path: str) -> str | None:
         """Say what is at `path`: `file`, `directory`, `link`, `other`, or None where there is nothing."""
-        with _translated("look at", path), self._parent(path) as (parent, name):
-            try:
-                return _kind(os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode)
-            except FileNotFoundError:
-                return None
+        parts = _parts(path)
+        if not parts:
+            return "directory"
+        with _translated("look at", path), contextlib.suppress(FileNotFoundError), self._parent("/".join(parts)) as (parent, name):
+            return _kind(os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode)
+        return None
 
     def read_bytes(self, path: str, *, limit: int = defaults.LARGER_CAP_BYTES) -> bytes:
         """Read a regular file; raises InvalidDocument where it is larger than `limit` bytes."""
