@@ -1,0 +1,225 @@
+"""What runs a tool, as its config.json says: the shape of `implementation_details` for each type, and where secrets may stand."""
+
+import keyword
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final, TypeAlias
+
+from vespe.pointers import pointer_to
+from vespe.templates import input_names
+from vespe.violations import describe, short
+
+Found: TypeAlias = tuple[str, str]
+Steps: TypeAlias = tuple[str | int, ...]
+
+_URL: Final = re.compile(r"(?P<scheme>[^:/?#]*)://(?P<authority>[^/?#]*)(?P<path>[^?#]*)(?P<rest>.*)", re.DOTALL)
+_AUTHORITY: Final = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::(?P<port>[0-9]{1,5}))?")
+_TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}")
+_SECRET: Final = re.compile(r"\$\{env:(?:(?P<name>[A-Za-z_][A-Za-z0-9_]*)\})?")
+_INPUT: Final = re.compile(r"\{([^{}]*)\}")
+_AT: Final = "/implementation_details"
+_ELSEWHERE: Final = ("name", "description", "kit_id", "version", "tags", "schema", "permissions", "annotations")
+_BODIES: Final = ("json", "form", "text")
+
+
+def found_in_implementation(document: dict[str, Any], *, source: bytes | None = None) -> list[Found]:
+    """Give all that is wrong with `implementation_details`, and with every `${env:NAME}` of a config.json.
+
+    A tool without implementation_details is found by name among the in-process ones: nothing is wrong with it.
+    """
+    details = document.get("implementation_details")
+    found: list[Found] = []
+    if details is not None and not isinstance(details, dict):
+        found.append((_AT, f"`implementation_details` must be an object, not {describe(details)}"))
+    elif details:
+        found += _checked(details, document)
+    if source is None or b"${env:" in source or b"\\u" in source:
+        found += _secrets(document)
+    return found
+
+
+def _checked(details: dict[str, Any], document: dict[str, Any]) -> Iterator[Found]:
+    kind = details.get("type")
+    for key in ("path", "entrypoint"):
+        if not isinstance(details.get(key), (str, type(None))):
+            yield f"{_AT}/{key}", f"`implementation_details.{key}` must be a text, not {describe(details[key])}"
+            details = {**details, key: None}
+    if not isinstance(args := details.get("args", {}), dict):
+        yield f"{_AT}/args", f"`implementation_details.args` must be an object, not {describe(args)}"
+        details = {**details, "args": {}}
+    if isinstance(kind, str) and kind in CHECKS:
+        yield from CHECKS[kind](details, document)
+    elif "type" in details:
+        yield f"{_AT}/type", f"`implementation_details.type` must be one of {', '.join(sorted(CHECKS))}, not {describe(kind)}"
+    else:
+        yield _AT, f"`implementation_details` needs `type`: one of {', '.join(sorted(CHECKS))}"
+
+
+def _python_script(details: dict[str, Any], document: dict[str, Any]) -> Iterator[Found]:
+    yield from _own_file(details.get("path"), "a .py file inside the tool's directory")
+    if isinstance(details.get("path"), str) and not details["path"].endswith(".py"):
+        yield f"{_AT}/path", f"`path` must be a .py file, not {short(details['path'])}"
+    entrypoint = details.get("entrypoint")
+    if not isinstance(entrypoint, str) or not entrypoint.isidentifier() or keyword.iskeyword(entrypoint):
+        at = f"{_AT}/entrypoint" if "entrypoint" in details else _AT
+        yield at, f"`entrypoint` must be the name of the function that runs, not {describe(entrypoint)}"
+    if args := details.get("args"):
+        names = input_names(_input_schema(document))
+        yield from ((_arg(key), f"the fixed argument {short(key)} is also an input; it can be one of them") for key in args if key in names)
+
+
+def _shell_command(details: dict[str, Any], document: dict[str, Any]) -> Iterator[Found]:
+    path, entrypoint, args = details.get("path"), details.get("entrypoint"), details.get("args", {})
+    if path is not None:
+        yield from _own_file(path, "an executable file inside the tool's directory")
+    elif not entrypoint:
+        yield _AT, "a shell_command needs `entrypoint`, a program found on PATH, or `path`, an executable file inside the tool's directory"
+    elif "/" in entrypoint or entrypoint.startswith("-") or entrypoint in (".", "..") or not entrypoint.isprintable():
+        message = (
+            f"`entrypoint` must be the name of a program found on PATH, not {short(entrypoint)}; a file of the tool's own is its `path`"
+        )
+        yield f"{_AT}/entrypoint", message
+    if "argv" in args:
+        yield from _argv(args["argv"], ("argv",))
+    if not isinstance(args.get("stdin", ""), str):
+        yield _arg("stdin"), f'`args.stdin` must be a template, or "json", not {describe(args["stdin"])}'
+    yield from _choice(args, "cwd", ("project", "tool"))
+    yield from _choice(args, "output", ("text", "json", "lines"))
+    yield from _integers(args, "success_codes", range(256))
+
+
+def _argv(value: Any, steps: Steps) -> Iterator[Found]:
+    name = "args.argv" + "".join(f"[{step}]" for step in steps[1:])
+    if isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _argv(item, (*steps, index))
+    elif len(steps) == 1:
+        yield _arg(*steps), f"`{name}` must be a list of templates, not {describe(value)}"
+    elif not isinstance(value, str):
+        yield _arg(*steps), f"`{name}` must be a template, a text, or a list of them, not {describe(value)}"
+    elif "\0" in value:
+        yield _arg(*steps), f"`{name}` holds a NUL character, which no argument of a program can"
+
+
+def _http_request(details: dict[str, Any], document: dict[str, Any]) -> Iterator[Found]:
+    url, method, args = details.get("path"), details.get("entrypoint"), details.get("args", {})
+    if not isinstance(url, str):
+        yield _AT, "an http_request needs `path`, the URL"
+    elif wrong := _wrong_with_url(url, document):
+        yield f"{_AT}/path", wrong
+    if not isinstance(method, str) or not _TOKEN.fullmatch(method) or method.upper() in ("CONNECT", "TRACE"):
+        at = f"{_AT}/entrypoint" if "entrypoint" in details else _AT
+        yield at, f"`entrypoint` must be the HTTP method, such as GET or POST, not {describe(method)}"
+    for key in ("query", "headers"):
+        if not isinstance(args.get(key, {}), dict):
+            yield _arg(key), f"`args.{key}` must be an object, not {describe(args[key])}"
+    yield from _headers(args.get("headers"))
+    if isinstance(body := args.get("body"), dict) and sum(key in body for key in _BODIES) != 1:
+        yield _arg("body"), "`args.body` must have exactly one of `json`, `form` and `text`"
+    response = args.get("response", "json")
+    if not isinstance(response, str) or (response not in ("json", "text") and not _is_pointer(response)):
+        yield _arg("response"), f'`args.response` must be "json", "text" or a JSON Pointer such as /items/0, not {describe(response)}'
+    yield from _integers(args, "success_statuses", range(100, 600))
+
+
+def _wrong_with_url(url: str, document: dict[str, Any]) -> str | None:
+    """Say why a URL cannot be called: its scheme, host and port are literal, and slots stand in path segments alone."""
+    if not url.isprintable() or " " in url or "\\" in url:
+        return "`path` holds white space, a backslash or a control character; a URL has them percent-encoded"
+    parts = _URL.fullmatch(url)
+    if parts is None or parts["scheme"].lower() not in ("http", "https"):
+        return f"`path` must be a URL that begins with https:// or http://, not {short(url)}"
+    authority = _AUTHORITY.fullmatch(parts["authority"])
+    if "{" in parts["authority"] or "@" in parts["authority"]:
+        return f"the URL's host and port stand as they are, with no slot and no user, not {short(parts['authority'])}"
+    if authority is None or not 0 < int(authority["port"] or 80) < 65_536:
+        return f"`path` must name a host, and a port from 1 to 65535 where it names one, not {short(parts['authority'])}"
+    if "#" in parts["rest"]:
+        return "`path` has a fragment (#…), which is never sent"
+    names = input_names(_input_schema(document)) if "{" in parts["rest"] else frozenset()
+    slot = next((name for name in _INPUT.findall(parts["rest"]) if name in names), None)
+    return f"the slot {{{slot}}} stands in the URL's query; give it in `args.query`" if slot else None
+
+
+def _headers(headers: Any) -> Iterator[Found]:
+    for name, value in headers.items() if isinstance(headers, dict) else ():
+        if not _TOKEN.fullmatch(name):
+            yield _arg("headers", name), f"{short(name)} is no name of a header"
+        elif not isinstance(value, str) or not value.isprintable():
+            yield _arg("headers", name), f"the header {short(name)} must be a template without control characters, not {describe(value)}"
+
+
+def _is_pointer(text: str) -> bool:
+    return text.startswith("/") and "~" not in text.replace("~0", "").replace("~1", "")
+
+
+def _own_file(path: Any, what: str) -> Iterator[Found]:
+    if not isinstance(path, str):
+        yield _AT, f"`implementation_details` needs `path`: {what}"
+    elif not path or path.startswith("/") or "\\" in path or not path.isprintable() or {"", ".", ".."} & set(path.split("/")):
+        yield f"{_AT}/path", f"`path` must be {what}, written relative to it without . and .., not {short(path)}"
+
+
+def _choice(args: dict[str, Any], key: str, choices: tuple[str, ...]) -> Iterator[Found]:
+    if key in args and args[key] not in choices:
+        yield _arg(key), f"`args.{key}` must be one of {', '.join(choices)}, not {describe(args[key])}"
+
+
+def _integers(args: dict[str, Any], key: str, allowed: range) -> Iterator[Found]:
+    value = args.get(key, [allowed[0]])
+    if not isinstance(value, list) or not value or any(isinstance(v, bool) or not isinstance(v, int) or v not in allowed for v in value):
+        yield _arg(key), f"`args.{key}` must be a list of integers from {allowed[0]} to {allowed[-1]}, not {short(value)}"
+
+
+def _secrets(document: dict[str, Any]) -> Iterator[Found]:
+    """Find `${env:NAME}` where it does not stand in `args`, or names no declared secret."""
+    details = document.get("implementation_details")
+    details = details if isinstance(details, dict) else {}
+    for key in _ELSEWHERE:
+        yield from _misplaced(document.get(key), (key,))
+    for key in ("type", "path", "entrypoint"):
+        yield from _misplaced(details.get(key), ("implementation_details", key))
+    declared = document.get("secrets")
+    for steps, text, is_key in _strings(details.get("args"), ("implementation_details", "args")):
+        for place in _SECRET.finditer(text):
+            if is_key:
+                yield pointer_to(steps), "`${env:NAME}` stands in a key; it can stand in values alone"
+            elif place["name"] is None:
+                yield pointer_to(steps), f"`${{env:` begins no secret in {short(text)}: write ${{env:NAME}}"
+            elif not isinstance(declared, list) or place["name"] not in declared:
+                yield pointer_to(steps), f"`${{env:{place['name']}}}` is no declared secret: add {short(place['name'])} to `secrets`"
+
+
+def _misplaced(value: Any, steps: Steps) -> Iterator[Found]:
+    for at, text, _ in _strings(value, steps):
+        if "${env:" in text:
+            yield pointer_to(at), "`${env:NAME}` can stand in `implementation_details.args` alone"
+
+
+def _strings(value: Any, steps: Steps) -> Iterator[tuple[Steps, str, bool]]:
+    if isinstance(value, str):
+        yield steps, value, False
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _strings(item, (*steps, index))
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield (*steps, key), key, True
+            yield from _strings(item, (*steps, key))
+
+
+def _input_schema(document: dict[str, Any]) -> Any:
+    schema = document.get("schema")
+    return schema.get("input") if isinstance(schema, dict) else None
+
+
+def _arg(*steps: str | int) -> str:
+    return pointer_to(("implementation_details", "args", *steps))
+
+
+CHECKS: Final[dict[str, Callable[[dict[str, Any], dict[str, Any]], Iterable[Found]]]] = {
+    "python_script": _python_script,
+    "shell_command": _shell_command,
+    "http_request": _http_request,
+}
+"""Each type's own check of `implementation_details` within its document."""
