@@ -1,37 +1,48 @@
 """Take granted secrets out of what a tool gives back, in the forms that programs write them in."""
 
 import binascii
-import json
 import re
-from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Final, Self, TypeAlias
 
 from vespe.models import JsonValue
 
-MASK = "***"
+MASK: Final = "***"
 """What stands where a secret stood."""
-_SHORTEST = 4
-_SHORTEST_LINE = 8
-_UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+_SHORTEST: Final = 4
+_SHORTEST_LINE: Final = 8
+_NESTED_ESCAPES: Final = 2
+
+_Span: TypeAlias = tuple[int, int]
+_Match: TypeAlias = re.Match[str]
+
+_LINE_END: Final = re.compile(r"[\r\n]")
+_PERCENT: Final = re.compile(r"%[0-9A-Fa-f]{2}")
+_ESCAPE: Final = re.compile(
+    r"\\(?:u[dD][89abAB][0-9A-Fa-f]{2}\\u[dD][c-fC-F][0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2}|U000[0-9A-Fa-f]{5}|[nrtbf\"'\\/])"
+)
+_SHORT_ESCAPES: Final = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
 
 
 def redact(value: JsonValue, secrets: Collection[str]) -> JsonValue:
     """Give a copy of `value` with `***` for each secret in its strings, keys included.
 
-    Found are the secret itself, its percent, JSON and Python escapes, its hex, and its base64 wherever it stands in a
-    longer encoded text, also across wrapped lines; of a secret of several lines each line of 8 characters or more. A
-    number that is exactly a secret becomes `***` too. A secret of fewer than 4 characters is found only as a whole word,
-    unencoded: its encodings are in every other text. A blank one is not looked for. Keys that become the same
-    keep apart by a number. Time is linear in the text for each secret.
+    Found are the secret itself, its hex, and its base64 wherever it stands in a longer encoded text, each of them also
+    percent-encoded, and with the escapes of JSON or Python, twice over too; hex and base64 also across wrapped lines;
+    of a secret of several lines each line of 8 characters or more. A number that is exactly a secret becomes `***`.
+    A secret of fewer than 4 characters is found only as a whole word as it is: its encodings are in every other text.
+    A blank one is not looked for. Keys that become the same keep apart by a number. Redact before cutting: half a
+    secret is not found. Time is linear in the text for each secret.
     """
     sought = _Sought.of(secrets)
-    return _redacted(value, sought) if sought.plain or sought.encoded or sought.word else value
+    return _redacted(value, sought) if sought.plain or sought.word else value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Sought:
-    """What to look for: texts as they are, encodings that programs wrap into lines, and short whole words."""
+    """What to look for: texts as they are, encodings that programs wrap into lines, short whole words, numbers."""
 
     plain: frozenset[str]
     encoded: frozenset[str]
@@ -39,7 +50,7 @@ class _Sought:
     numbers: frozenset[str]
 
     @classmethod
-    def of(cls, secrets: Collection[str]) -> "_Sought":
+    def of(cls, secrets: Collection[str]) -> Self:
         given = {secret for secret in secrets if secret.strip()}
         long = {part for secret in given for part in _parts(secret) if len(part) >= _SHORTEST}
         short = sorted(re.escape(secret) for secret in given if len(secret) < _SHORTEST)
@@ -53,8 +64,7 @@ class _Sought:
 
 def _parts(secret: str) -> Iterator[str]:
     """The secret, and its lines: a tool may give it back line by line, or without the newline that ends a file."""
-    yield secret
-    yield secret.strip()
+    yield from (secret, secret.strip())
     lines = [line.strip() for line in secret.splitlines()]
     yield from (line for line in lines if len(line) >= _SHORTEST_LINE)
 
@@ -68,24 +78,10 @@ def _bytes(secret: str) -> bytes:
 
 
 def _plain_forms(secret: str) -> Iterator[str]:
+    """The secret, as output that is no UTF-8 is repaired, and as the bytes that percent escapes are read as."""
     data = _bytes(secret)
-    yield secret
-    yield data.decode("utf-8", "replace")
-    for safe in (b"", b"/"):
-        quoted = _percent(data, safe)
-        yield from (quoted, _lower_percent(quoted), quoted.replace("%20", "+"), _lower_percent(quoted).replace("%20", "+"))
-    for ascii_only in (True, False):
-        escaped = json.dumps(secret, ensure_ascii=ascii_only)[1:-1]
-        yield from (escaped, escaped.replace("/", "\\/"))
-    yield repr(secret)[1:-1]
-
-
-def _percent(data: bytes, safe: bytes) -> str:
-    return "".join(chr(byte) if byte in _UNRESERVED or byte in safe else f"%{byte:02X}" for byte in data)
-
-
-def _lower_percent(quoted: str) -> str:
-    return re.sub("%..", lambda found: found[0].lower(), quoted)
+    yield from (secret, data.decode("utf-8", "replace"))
+    yield from (data.decode("latin-1"), data.decode("latin-1").replace(" ", "+"))
 
 
 def _encoded_forms(data: bytes) -> Iterator[str]:
@@ -121,32 +117,84 @@ def _redacted_object(value: dict[str, JsonValue], sought: _Sought) -> dict[str, 
 
 
 def _redacted_text(text: str, sought: _Sought) -> str:
-    spans = [span for form in sought.plain for span in _spans(text, form)]
-    spans += _wrapped_spans(text, sought.encoded)
+    spans: list[_Span] = []
+    for reading in _readings(text):
+        spans += reading.places(sought.plain)
+        spans += reading.read(_LINE_END, _nothing).places(sought.encoded)
     if sought.word is not None:
         spans += [found.span() for found in sought.word.finditer(text)]
     return _masked(text, spans) if spans else text
 
 
-def _spans(text: str, form: str) -> Iterator[tuple[int, int]]:
-    start = text.find(form)
-    while start >= 0:
-        end = start + len(form)
-        yield start, end
-        start = text.find(form, end)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Reading:
+    """A text as its reader takes it, each escape read, and where each place in it stands in the text as written."""
+
+    text: str
+    of: "_Reading | None" = None
+    begins: list[int]
+    ends: list[int]
+    shifts: list[int]
+
+    def read(self, unit: re.Pattern[str], meaning: Callable[[_Match], str]) -> "_Reading":
+        """Read each `unit` as its `meaning`, one character or none."""
+        pieces: list[str] = []
+        begins, ends, shifts = [], [], [0]
+        done = 0
+        for found in unit.finditer(self.text):
+            meant = meaning(found)
+            begins.append(found.start() - shifts[-1])
+            ends.append(begins[-1] + len(meant))
+            shifts.append(found.end() - ends[-1])
+            pieces += (self.text[done : found.start()], meant)
+            done = found.end()
+        text = "".join((*pieces, self.text[done:])) if pieces else self.text
+        return _Reading(text=text, of=self, begins=begins, ends=ends, shifts=shifts)
+
+    def places(self, forms: Iterable[str]) -> Iterator[_Span]:
+        """Find each form, as places in the text as it was first written."""
+        for form in forms:
+            start = self.text.find(form)
+            while start >= 0:
+                yield self._place(start, start + len(form))
+                start = self.text.find(form, start + len(form))
+
+    def _place(self, start: int, end: int) -> _Span:
+        start += self.shifts[bisect_right(self.ends, start)]
+        end += self.shifts[bisect_left(self.begins, end)]
+        return self.of._place(start, end) if self.of is not None else (start, end)
 
 
-def _wrapped_spans(text: str, forms: Iterable[str]) -> Iterator[tuple[int, int]]:
-    """Find forms as if the text had no line ends; each place is given in the text as it is."""
-    breaks = [found.start() for found in re.finditer(r"[\r\n]", text)]
-    shifts = [position - index for index, position in enumerate(breaks)]
-    joined = text.replace("\r", "").replace("\n", "") if breaks else text
-    for form in forms:
-        for start, end in _spans(joined, form):
-            yield start + bisect_right(shifts, start), end + bisect_right(shifts, end - 1)
+def _readings(text: str) -> Iterator[_Reading]:
+    """The text as it is, with its percent escapes read, and with its backslash escapes read, once and again."""
+    reading = written = _Reading(text=text, begins=[], ends=[], shifts=[0])
+    yield written
+    if "%" in text:
+        yield written.read(_PERCENT, _percent_meaning)
+    for _ in range(_NESTED_ESCAPES):
+        if "\\" in reading.text:
+            reading = reading.read(_ESCAPE, _escape_meaning)
+            yield reading
 
 
-def _masked(text: str, spans: Iterable[tuple[int, int]]) -> str:
+def _nothing(_: _Match) -> str:
+    return ""
+
+
+def _percent_meaning(found: _Match) -> str:
+    return chr(int(found[0][1:], 16))
+
+
+def _escape_meaning(found: _Match) -> str:
+    escape = found[0][1:]
+    if len(escape) == 1:
+        return _SHORT_ESCAPES.get(escape, escape)
+    if len(escape) == 11:
+        return chr(0x10000 + ((int(escape[1:5], 16) & 0x3FF) << 10) + (int(escape[7:], 16) & 0x3FF))
+    return chr(int(escape[1:], 16))
+
+
+def _masked(text: str, spans: Iterable[_Span]) -> str:
     """Put one mask for each group of overlapping places: an early one must not leave the rest of a later one."""
     pieces: list[str] = []
     done = 0
