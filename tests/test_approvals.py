@@ -203,3 +203,20 @@ def test_an_approval_of_ten_thousand_tools_is_kept_and_read(home: Path) -> None:
     found = approvals.find_content(digests.digest_of(files))
     assert found
     assert found.files == kept.files == files
+
+
+def test_p47_a_store_that_cannot_be_read_is_a_sentence_and_no_approval(home: Path) -> None:
+    kept = approvals.store_content("/p", tree("a"), secrets=())
+    store(home).chmod(0)
+    user = os.geteuid()
+    if user == 0:
+        os.seteuid(65534)
+    try:
+        with pytest.raises(StorageError, match="cannot read"):
+            approvals.find_content(kept.digest)
+        with pytest.raises(StorageError, match="cannot read"):
+            approvals.any_content()
+    finally:
+        os.seteuid(user)
+        store(home).chmod(0o700)
+    assert approvals.find_content(kept.digest) == kept
