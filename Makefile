@@ -4,7 +4,7 @@ VENV ?= .venv
 PIP = $(PYTHON) -m pip --python $(VENV)/bin/python --disable-pip-version-check
 BIN = $(VENV)/bin
 
-.PHONY: demo test check lint types tests wheel clean
+.PHONY: demo test lint types tests wheel docs clean
 
 ## demo: install Vespe and watch it work in a fresh temporary project
 demo: $(VENV)/.installed
@@ -29,6 +29,10 @@ tests:
 # The wheel alone, with the source out of reach, in an environment and a directory of its own.
 wheel:
 	BIN=$(BIN) PYTHON=$(PYTHON) sh tests/acceptance/wheel.sh
+
+## docs: write docs/cli.md from the commands' own help
+docs: $(VENV)/.developed
+	$(BIN)/python -m tests.render_cli
 
 # Debian splits ensurepip from Python: pip installs into an environment that has no pip of its own.
 $(VENV)/bin/python:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from vespe import call_log, defaults, documents, errors, process, redaction, schemas, trust
+from vespe import call_log, defaults, documents, errors, process, redaction, schemas, tooldir, trust
 from vespe.executors import EXECUTORS
 from vespe.executors.base import Context
 from vespe.models import Call, Execution, Failure, JsonObject, JsonValue, Outcome, Tool
@@ -82,27 +82,36 @@ class CallPath:
         return os.environ if self.environment is None else self.environment
 
     def _attempt(self, call: Call, tool: Tool, attempt: "_Attempt") -> Outcome:
-        inputs = checked_inputs(tool, call.arguments)
-        attempt.secrets.update(self._secrets(tool))
-        with self._directory(tool, attempt.grant) as directory:
-            context = replace(self._context(tool, call, directory, attempt.secrets), cancel=attempt.cancel)
-            execution = self.registry.execute(tool, inputs, context)
-        return _finished(tool, execution, tuple(attempt.secrets.values()))
+        with self._approved(tool, attempt.grant) as (approved, directory):
+            inputs = checked_inputs(approved, call.arguments)
+            attempt.secrets.update(self._secrets(approved, attempt.grant))
+            context = replace(self._context(approved, call, directory, attempt.secrets), cancel=attempt.cancel)
+            execution = self.registry.execute(approved, inputs, context)
+        return _finished(approved, execution, tuple(attempt.secrets.values()))
 
     @contextmanager
-    def _directory(self, tool: Tool, grant: trust.Grant) -> Iterator[str]:
+    def _approved(self, tool: Tool, grant: trust.Grant) -> Iterator[tuple[Tool, str]]:
+        """Give the tool and the directory to run it in; both from the approved bytes where the grant is bound to them."""
         if tool.directory is None or self._project_directory(tool) is None:
-            yield tool.directory or self.workspace.root
+            yield tool, tool.directory or self.workspace.root
             return
         with trust.pinned(tool.directory, grant) as directory:
-            yield directory
+            copied = directory != tool.directory
+            yield (tooldir.load(directory, scope=tool.scope, kit_id=tool.kit_id) if copied else tool), directory
 
-    def _secrets(self, tool: Tool) -> dict[str, str]:
-        found = {name: self._environ().get(name) or self.workspace.user.secrets.get(name, "") for name in tool.secrets}
+    def _secrets(self, tool: Tool, grant: trust.Grant) -> dict[str, str]:
+        own = self._project_directory(tool) is not None
+        for name in tool.secrets:
+            if own and not grant.allows_secret(name):
+                raise errors.Refused(f"the secret {name} was not shown when {tool.name!r} was approved", hint="run `vespe trust` again")
+        found = {name: self._secret(name) for name in tool.secrets}
         for name, value in found.items():
             if not value:
                 raise errors.MissingSecret(name, tool=tool.name)
         return found
+
+    def _secret(self, name: str) -> str:
+        return self._environ().get(name) or self.workspace.user.secrets.get(name, "")
 
     def _context(self, tool: Tool, call: Call, directory: str, secrets: Mapping[str, str]) -> Context:
         return Context(
@@ -117,7 +126,12 @@ class CallPath:
 
     def _log(self, tool: Tool, call: Call, outcome: Outcome) -> Outcome:
         warning = call_log.append(
-            self.workspace.root, tool=tool, arguments=call.arguments, outcome=outcome, keep_arguments=self.keep_arguments
+            self.workspace.root,
+            tool=tool,
+            arguments=call.arguments,
+            outcome=outcome,
+            keep_arguments=self.keep_arguments,
+            secrets=[value for name in tool.secrets if (value := self._secret(name))],
         )
         return replace(outcome, notes=(*outcome.notes, warning)) if warning else outcome
 

@@ -13,6 +13,7 @@ from vespe.executors.base import Context
 from vespe.models import Execution, JsonObject, JsonValue, Tool
 
 asyncio = deferred("asyncio")
+futures = deferred("concurrent.futures")
 
 
 @runtime_checkable
@@ -113,22 +114,5 @@ def _awaited(answer: Awaitable[JsonValue], name: str, timeout_s: float) -> JsonV
 
     if asyncio._get_running_loop() is None:
         return outcome()
-    return _in_thread(outcome)
-
-
-def _in_thread(work: Callable[[], JsonValue]) -> JsonValue:
-    done: list[tuple[bool, Any]] = []
-
-    def run() -> None:
-        try:
-            done.append((True, work()))
-        except Exception as error:
-            done.append((False, error))
-
-    thread = threading.Thread(target=run, name="vespe-async-tool")
-    thread.start()
-    thread.join()
-    succeeded, value = done[0]
-    if succeeded:
-        return value
-    raise value
+    with futures.ThreadPoolExecutor(1, "vespe-async-tool") as pool:
+        return pool.submit(outcome).result()

@@ -2,17 +2,22 @@
 
 import contextlib
 import os
-import platform
 import sys
-import traceback
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from vespe import defaults, errors
-from vespe.cli import report
-from vespe.models import JsonObject
+from vespe.deferred import deferred
+
+if TYPE_CHECKING:
+    import traceback
+
+    from vespe.cli import report
+else:
+    report = deferred("vespe.cli.report")
+    traceback = deferred("traceback")
 
 EXIT_CODES: Final[tuple[tuple[type[BaseException], int], ...]] = (
     (errors.UsageError, 2),
@@ -76,14 +81,14 @@ def _told(error: click.ClickException | errors.VespeError, arguments: Sequence[s
     return code
 
 
-def _usage(error: click.ClickException) -> tuple[int, JsonObject]:
+def _usage(error: click.ClickException) -> tuple[int, dict[str, Any]]:
     context = getattr(error, "ctx", None)
     hint = f"`{context.command_path} --help` explains it" if context is not None else "`vespe --help` lists the commands"
     return 2, {"code": "usage", "message": error.format_message().rstrip("."), "hint": hint}
 
 
-def _failure(error: errors.VespeError) -> tuple[int, JsonObject]:
-    document: JsonObject = {"code": error.code, "message": str(error)}
+def _failure(error: errors.VespeError) -> tuple[int, dict[str, Any]]:
+    document: dict[str, Any] = {"code": error.code, "message": str(error)}
     if error.hint:
         document["hint"] = error.hint
     return exit_code(error), document | {key: value for key, value in error.details.items() if key not in document}
@@ -121,7 +126,7 @@ def _bug(arguments: Sequence[str]) -> int:
     verbs = [a for a in arguments if not a.startswith("-")][:2]
     report.note(
         "this is a bug in Vespe; please report it with the lines below\n"
-        f"  vespe {defaults.VERSION}, Python {platform.python_version()}, {platform.platform()}\n"
+        f"  vespe {defaults.VERSION}, Python {sys.version}, {sys.platform}\n"
         f"  command: vespe {' '.join(verbs)}\n{text}"
     )
     return EXIT_BUG

@@ -32,6 +32,11 @@ def note(text: str) -> None:
     click.echo(f"vespe: {inert(text)}", err=True, color=_coloured(sys.stderr))
 
 
+def say(text: str) -> None:
+    """Confirm what was done, on stderr."""
+    click.echo(inert(text), err=True)
+
+
 def warn(text: str) -> None:
     """Warn the person, on stderr."""
     label = click.style("warning:", fg="yellow")
@@ -54,6 +59,16 @@ def emit_json(document: JsonValue) -> None:
 def emit(text: str) -> None:
     """Print a line of data on stdout, inert."""
     click.echo(inert(text), color=_coloured(sys.stdout))
+
+
+def one_line(text: str) -> str:
+    """Make a text inert and fit for one line: line ends and tabs are escaped too."""
+    return inert_line(text)
+
+
+def json_line(value: JsonValue) -> str:
+    """Give a value as one inert line of JSON."""
+    return inert_line(documents.compact_json(value))
 
 
 def emit_result(result: JsonValue) -> None:

@@ -1,0 +1,72 @@
+"""Errors become sentences, JSON and exit codes in one place."""
+
+import json
+from collections.abc import Sequence
+
+import click
+import pytest
+
+from vespe import errors
+from vespe.cli import boundary
+
+LEAVES = [value for value in vars(errors).values() if isinstance(value, type) and issubclass(value, errors.VespeError)]
+
+
+@pytest.mark.parametrize("leaf", [leaf for leaf in LEAVES if leaf is not errors.VespeError], ids=lambda leaf: leaf.__name__)
+def test_every_error_has_an_exit_code_of_the_contract(leaf: type[errors.VespeError]) -> None:
+    assert boundary.CODES[leaf.code] in {1, 2, 3, 4, 5, 6, 124, 130}
+
+
+def fail_with(error: BaseException, *arguments: str) -> int:
+    def command(_: Sequence[str]) -> int:
+        raise error
+
+    return boundary.guarded(command, arguments)
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (errors.UsageError("x"), 2),
+        (errors.ToolNotFound("x"), 3),
+        (errors.InvalidTool("tool-x", ["x"]), 4),
+        (errors.ParsingError("x"), 5),
+        (errors.MissingSecret("KEY", tool="x"), 6),
+        (errors.InvalidOutput("x"), 1),
+        (errors.TimedOut("x", seconds=1), 124),
+        (errors.StorageError("read", "x", OSError(28, "No space left on device")), 1),
+        (errors.Interrupted("x"), 130),
+        (KeyboardInterrupt(), 130),
+        (click.Abort(), 130),
+        (click.exceptions.Exit(7), 7),
+        (click.UsageError("x"), 2),
+        (ZeroDivisionError(), 70),
+    ],
+)
+def test_each_kind_of_failure_has_its_code(error: BaseException, code: int, capfd: pytest.CaptureFixture[str]) -> None:
+    assert fail_with(error) == code
+    assert capfd.readouterr().out == ""
+
+
+def test_a_failure_is_one_json_document_where_json_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    assert fail_with(errors.ToolNotFound("wirte", close=["write"]), "tool", "run", "wirte", "--json") == 3
+    error = json.loads(capsys.readouterr().out)["error"]
+    assert (error["code"], error["close"], error["hint"]) == ("tool_not_found", ["write"], "did you mean write?")
+
+
+def test_json_behind_a_double_dash_is_an_argument_and_no_wish(capsys: pytest.CaptureFixture[str]) -> None:
+    fail_with(errors.ToolNotFound("x"), "tool", "run", "--", "--json")
+    captured = capsys.readouterr()
+    assert captured.out == "" and "no available tool" in captured.err
+
+
+def test_a_bug_gives_a_report_to_paste_without_the_arguments(capsys: pytest.CaptureFixture[str]) -> None:
+    assert fail_with(ZeroDivisionError("oops"), "tool", "run", "x", "--args", "s3cret") == 70
+    report = capsys.readouterr().err
+    assert "Traceback" in report and "vespe 0." in report and "command: vespe tool run\n" in report
+    assert "s3cret" not in report
+
+
+def test_a_sentence_is_inert_and_its_hint_follows(capsys: pytest.CaptureFixture[str]) -> None:
+    fail_with(errors.VespeError("bad \x1b[2K name", hint="mend it"))
+    assert capsys.readouterr().err == "vespe: error: bad \\x1b[2K name\n  hint: mend it\n"

@@ -1,0 +1,108 @@
+"""README and docs as tests: every fence runs, every link leads somewhere, the generated page is fresh."""
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests import render_cli
+from tests.ondisk import vespe
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+SET_UP = ("make demo", "make test", "make docs")
+"""Commands that the gate itself runs, so that a page's fence need not."""
+FENCE = re.compile(r"^```(\w*)(?: file=(\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Step:
+    line: str
+    expected: str
+
+    @property
+    def command(self) -> str:
+        return self.line.partition("  # exit ")[0]
+
+    @property
+    def code(self) -> int:
+        return int(self.line.partition("  # exit ")[2] or 0)
+
+
+def steps(fence: str) -> list[Step]:
+    pieces = re.split(r"^\$ ", fence, flags=re.MULTILINE)[1:]
+    return [Step(line, "\n".join(rest)) for line, *rest in (piece.rstrip("\n").split("\n") for piece in pieces)]
+
+
+def assert_like(seen: str, expected: str) -> None:
+    """Compare output line by line; `…` stands for any text in a line, and alone on the last line for any further lines."""
+    wanted = [line.strip() for line in expected.split("\n") if line.strip()]
+    lines = [line.strip() for line in seen.split("\n") if line.strip()]
+    if wanted and wanted[-1] == "…":
+        wanted.pop()
+        lines = lines[: len(wanted)]
+    assert len(lines) == len(wanted), seen
+    for line, pattern in zip(lines, wanted, strict=True):
+        assert re.fullmatch(".*".join(map(re.escape, pattern.split("…"))), re.sub(r"\s+", " ", line) if " " in pattern else line) or (
+            re.fullmatch(".*".join(map(re.escape, pattern.split("…"))), line)
+        ), f"{line!r} is not like {pattern!r}"
+
+
+def run_console(fence: str, directory: Path) -> None:
+    for step in steps(fence):
+        if step.command in SET_UP:
+            continue
+        program, *arguments = shlex.split(step.command)
+        if program == "vespe":
+            done = vespe(*arguments, cwd=directory)
+        else:
+            done = subprocess.run([program, *arguments], cwd=directory, capture_output=True, text=True, encoding="utf-8", check=False)
+        assert done.returncode == step.code, f"{step.command}: {done.stdout}{done.stderr}"
+        if step.expected.strip():
+            assert_like(done.stdout + done.stderr, step.expected)
+
+
+def run_python(code: str, directory: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", code], cwd=directory, capture_output=True, text=True, encoding="utf-8", check=False)
+    assert done.returncode == 0, f"{code}\n{done.stderr}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_fence_of_a_page_runs_in_order_in_one_fresh_directory(page: Path, tmp_path: Path, home: Path) -> None:
+    directory = tmp_path / "reader"
+    directory.mkdir()
+    for language, filename, body in FENCE.findall(page.read_text(encoding="utf-8")):
+        assert language in ("console", "python", "json", "text"), f"{page.name}: a fence in {language or 'no language'} would not be tested"
+        if filename:
+            (directory / filename).parent.mkdir(parents=True, exist_ok=True)
+            (directory / filename).write_text(body, encoding="utf-8")
+        elif language == "console":
+            run_console(body, directory)
+        elif language == "python":
+            run_python(body, directory)
+        elif language == "json":
+            json.loads(body)
+
+
+def test_the_set_up_commands_of_the_pages_are_the_ones_that_the_gate_runs() -> None:
+    gate = (ROOT / ".ci" / "run").read_text(encoding="utf-8") if (ROOT / ".ci").is_dir() else "\n".join(SET_UP)
+    assert "\nmake demo\n" in gate + "\n" and "\nmake test\n" in gate + "\n"
+
+
+def test_every_relative_link_leads_to_a_file() -> None:
+    dead = [
+        f"{page.name}: {target}"
+        for page in PAGES
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
+        if not (page.parent / target).exists()
+    ]
+    assert dead == []
+
+
+def test_the_page_of_commands_is_what_the_commands_say() -> None:
+    assert render_cli.PAGE.read_text(encoding="utf-8") == render_cli.render(), "run `make docs`"

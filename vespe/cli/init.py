@@ -1,0 +1,29 @@
+"""`vespe init`: make a directory a project."""
+
+import os
+
+import click
+
+from vespe import project, trust
+from vespe.cli import options, report
+
+
+@click.command("init", epilog="Example: vespe init")
+@click.argument("directory", default=".", metavar="[DIR]", type=click.Path(file_okay=False))
+@options.json_option
+def command(directory: str, as_json: bool) -> None:
+    """Make DIR (default: this directory) a project.
+
+    What this makes is yours, so it is trusted. Where there already is a .vespe/, nothing changes and no trust is given.
+    """
+    root = os.path.abspath(directory)
+    made = project.init_project(root)
+    if made:
+        trust.trust_place(root)
+    where = "this directory" if directory == "." else directory
+    if as_json:
+        report.emit_json({"path": root, "made": made})
+    elif made:
+        report.say(f"made .vespe/ in {where}; it is yours, so it is trusted")
+    else:
+        report.say(f"there is a project in {where} already; nothing changed")

@@ -1,0 +1,38 @@
+"""What the verbs over kits say of one kit."""
+
+from vespe import errors, project
+from vespe.models import JsonObject, Kit
+from vespe.workspace import find_root
+
+
+def active_kits(project_dir: str | None) -> tuple[str, ...]:
+    """Give the ids of the active kits; none outside a project."""
+    try:
+        return project.read_config(find_root(project_dir)).active_kits
+    except errors.ProjectNotFound:
+        if project_dir is not None:
+            raise
+        return ()
+
+
+def document_of(kit: Kit, active: tuple[str, ...]) -> JsonObject:
+    """Give one kit as `kit list --json` prints it."""
+    return {
+        "kit_id": kit.kit_id,
+        "name": kit.name,
+        "description": kit.description,
+        "version": kit.version,
+        "active": kit.kit_id in active and kit.problem is None,
+        "root": kit.root,
+        "root_kind": kit.root_kind,
+        "path": kit.path,
+        "tools": kit.tools,
+        "problem": kit.problem,
+    }
+
+
+def state_of(kit: Kit, active: tuple[str, ...]) -> str:
+    """Say in one word what a kit is here."""
+    if kit.problem is not None:
+        return "unusable"
+    return "active" if kit.kit_id in active else "inactive"

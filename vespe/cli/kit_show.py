@@ -1,0 +1,28 @@
+"""`vespe kit show`: one kit and its tools."""
+
+import click
+
+from vespe import catalog, kits
+from vespe.cli import kit_facts, options, report
+
+
+@click.command("show", epilog="Example: vespe kit show file_io_without_git")
+@click.argument("kit_id", metavar="KIT")
+@options.project_option
+@options.json_option
+def command(kit_id: str, project_dir: str | None, as_json: bool) -> None:
+    """Show one kit and its tools, active or not."""
+    kit = kits.find_kit(kit_id)
+    active = kit_facts.active_kits(project_dir)
+    entries = list(catalog.scan(kit.path, scope=kit.kit_id, kit_id=kit.kit_id).values())
+    if as_json:
+        tools = [{"name": e.name, "uid": e.uid, "type": e.type, "description": e.description, "problem": e.problem} for e in entries]
+        report.emit_json(kit_facts.document_of(kit, active) | {"tools": tools})
+        return
+    report.emit(f"{kit.kit_id} {kit.version or ''} ({kit_facts.state_of(kit, active)})")
+    report.emit(f"  path  {kit.path}")
+    for key in ("license", "homepage"):
+        if isinstance(value := kit.document.get(key), str):
+            report.emit(f"  {key}  {value}")
+    report.emit(f"\n{kit.description or ''}\n")
+    report.table(("NAME", "TYPE", "DESCRIPTION"), [(e.name or e.uid, e.type, e.problem or e.description) for e in entries])

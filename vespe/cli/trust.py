@@ -1,0 +1,73 @@
+"""`vespe trust`: show every command, URL and script that a project would run, then approve exactly that."""
+
+import os
+
+import click
+
+from vespe import review
+from vespe.cli import options, report
+from vespe.models import JsonObject
+from vespe.review import Review, ToolReview
+from vespe.workspace import find_root
+
+
+@click.command("trust", epilog="Example: vespe trust")
+@click.option("--develop", is_flag=True, help="Trust the place and not the bytes: any later change is fine too.")
+@options.yes_option
+@options.project_option
+@options.json_option
+def command(develop: bool, yes: bool, project_dir: str | None, as_json: bool) -> None:
+    """Show every command, URL and script that this project would run, then ask for your approval.
+
+    The approval is bound to the bytes under .vespe/tools: a changed, added, renamed or re-moded file revokes it.
+    """
+    shown = review.review(find_root(project_dir))
+    _show(shown)
+    if shown.approved and not (develop and shown.approved != "place"):
+        report.say(f"{shown.root} is trusted already")
+    else:
+        options.confirmed(f"Approve {'this place, whatever becomes of what is in it' if develop else 'exactly this'}?", yes=yes)
+        review.approve(shown, develop=develop)
+        report.say(f"approved {shown.root}")
+    if as_json:
+        report.emit_json({"path": shown.root, "digest": shown.digest, "tools": [document_of(tool) for tool in shown.tools]})
+
+
+def document_of(tool: ToolReview) -> JsonObject:
+    """Give one reviewed tool as `trust --json` prints it."""
+    return {
+        "uid": tool.uid,
+        "name": tool.name,
+        "type": tool.type,
+        "runs": list(tool.runs),
+        "implementation": tool.implementation,
+        "secrets": list(tool.secrets),
+        "hosts": list(tool.hosts),
+        "files": list(tool.files),
+        "problems": list(tool.problems),
+    }
+
+
+def _show(shown: Review) -> None:
+    """Print the whole review on stderr, inert and untruncated: it is what the question is about."""
+    report.say(f"{shown.root} would run, with your rights:" if shown.tools else f"{shown.root} has no tools of its own yet")
+    for tool in shown.tools:
+        report.say(f"\n{tool.name or tool.uid}  ({tool.type or 'no implementation of its own'})")
+        report.say(f"  runs     {report.one_line(' '.join(tool.runs)) or '-'}")
+        for key, value in sorted(tool.implementation.items()):
+            if key not in ("type", "path", "entrypoint"):
+                report.say(f"  {key:<8} {report.json_line(value)}")
+        for label, values in (("secrets", tool.secrets), ("hosts", tool.hosts), ("problems", tool.problems)):
+            if values:
+                report.say(f"  {label:<8} {report.one_line(', '.join(values))}")
+        report.say(f"  files    {report.one_line(', '.join(tool.files))}")
+        report.say(f"  read it  {report.one_line(os.path.join(shown.root, '.vespe', 'tools', tool.uid))}")
+    for path in shown.others:
+        report.say(f"\nbelongs to no tool: {report.one_line(path)}")
+    for path, why in shown.odd.items():
+        report.say(f"\ncannot be approved: {report.one_line(path)} ({why})")
+    if shown.changes:
+        report.say("\nSince the last approval:")
+        for change in shown.changes:
+            report.say(f"  {report.one_line(change)}")
+    report.say("")

@@ -1,0 +1,20 @@
+"""`vespe untrust`: take back every approval of a project."""
+
+import click
+
+from vespe import trust
+from vespe.cli import options, report
+from vespe.workspace import find_root
+
+
+@click.command("untrust", epilog="Example: vespe untrust")
+@options.project_option
+@options.json_option
+def command(project_dir: str | None, as_json: bool) -> None:
+    """Take back every approval of this project: of its bytes, of its place, and of single tools."""
+    root = find_root(project_dir)
+    taken = trust.untrust(root)
+    if as_json:
+        report.emit_json({"path": root, "revoked": len(taken)})
+    else:
+        report.say(f"took back {len(taken)} approvals of {root}; nothing in it runs now" if taken else f"{root} had no approval")

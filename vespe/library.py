@@ -1,0 +1,126 @@
+"""The library's calls: a Project, and the same verbs as functions."""
+
+import os
+import threading
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+from vespe import authoring, defaults, project, trust
+from vespe.calls import CallPath
+from vespe.models import Call, JsonObject, Outcome, ProjectConfig, Resolution, Tool
+from vespe.registry import ToolRegistry
+from vespe.workspace import Workspace, open_workspace
+
+ProjectLike: TypeAlias = "Project | ProjectConfig | str | os.PathLike[str] | None"
+"""A project however the caller has it: itself, its configuration, its directory, or None for the one that is found from here."""
+
+
+class Project:
+    """A project on disk: its own tools, its active kits, and one call path for all of them.
+
+    `path` is the directory that holds `.vespe/`, or one below it; None looks up from the working directory (or
+    `VESPE_PROJECT`). `registry` holds in-process implementations. `trusted=True` is the caller's word that this
+    project may run, as `--trust` is on the command line. What is on disk is read anew for each call. Raises
+    ProjectNotFound where there is no project, InvalidDocument for a configuration that cannot be read.
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str] | None = None, *, registry: ToolRegistry | None = None, trusted: bool = False
+    ) -> None:
+        self.root = open_workspace(path).root
+        self.registry = registry if registry is not None else ToolRegistry()
+        self._trusted = trusted
+
+    def __repr__(self) -> str:
+        return f"Project({self.root!r})"
+
+    @classmethod
+    def init(cls, path: str | os.PathLike[str] = ".", *, registry: ToolRegistry | None = None) -> "Project":
+        """Make a directory a project and trust it, since it is the caller's own; one that is there already is only opened."""
+        directory = os.path.abspath(os.fspath(path))
+        if project.init_project(directory):
+            trust.trust_place(directory)
+        return cls(directory, registry=registry)
+
+    @property
+    def config(self) -> ProjectConfig:
+        """The project's configuration as it is on disk now."""
+        return project.read_config(self.root)
+
+    def create_tool(self, name: str, **draft: Any) -> Tool:
+        """Make a project tool; the keywords are those of `create_tool`."""
+        return create_tool(name, project=self, **draft)
+
+    def load_tool(self, uid: str) -> Tool:
+        """Load a tool by its uid, name or `scope/name`; raises ToolNotFound, AmbiguousTool or InvalidTool."""
+        return self._workspace().tool(uid)
+
+    def resolve_tool(self, name: str) -> Resolution:
+        """Say which tool a name means here and why; raises ToolNotFound, AmbiguousTool or InvalidTool."""
+        return self._workspace().resolve(name)
+
+    def list_available_tools(self) -> list[Tool]:
+        """Load every tool that a model would see, by name; broken, shadowed and inactive ones are left out."""
+        workspace = self._workspace()
+        return [workspace.load(row.entry) for row in workspace.rows(everything=False)]
+
+    def execute_tool(
+        self,
+        uid: str,
+        args: JsonObject | str | bytes | None = None,
+        *,
+        timeout_s: float | None = None,
+        cancel: threading.Event | None = None,
+    ) -> Outcome:
+        """Check the arguments (an object, or JSON text) and run a tool, by its uid, name or `scope/name`.
+
+        A call that fails or is refused is an Outcome with an error; only where there is no call to make (NotFound,
+        InvalidTool, NotTrusted) this raises. `timeout_s` is the deadline in seconds; `cancel` ends the call.
+        """
+        call = Call(tool=uid, arguments={} if args is None else args, timeout_s=timeout_s)
+        return CallPath(workspace=self._workspace(), registry=self.registry, trusted=self._trusted).run(call, cancel=cancel)
+
+    def _workspace(self) -> Workspace:
+        return open_workspace(self.root)
+
+
+def create_tool(
+    name: str,
+    *,
+    project: ProjectLike = None,
+    type: str | None = None,
+    source: str | os.PathLike[str] | None = None,
+    fields: Mapping[str, Any] | None = None,
+) -> Tool:
+    """Make a tool in a project: from a template of `type`, or from `source`, a `FILE.py:function`.
+
+    `fields` are parts of config.json that replace the template's: `description`, `schema`, `path`, `entrypoint`,
+    `args`. Raises UsageError for a name that is taken or not allowed.
+    """
+    return _project(project)._make(name, type, source, dict(fields or {}))
+
+
+def load_tool(uid: str, *, project: ProjectLike = None) -> Tool:
+    """Load a tool by its uid; see `Project.load_tool`."""
+    return _project(project).load_tool(uid)
+
+
+def resolve_tool(project_config: ProjectLike, name: str) -> Resolution:
+    """Say which tool a name means in a project; see `Project.resolve_tool`."""
+    return _project(project_config).resolve_tool(name)
+
+
+def list_available_tools(project_config: ProjectLike = None) -> list[Tool]:
+    """Load every tool that a model would see in a project; see `Project.list_available_tools`."""
+    return _project(project_config).list_available_tools()
+
+
+def execute_tool(uid: str, args: JsonObject | str | bytes | None = None, *, project: ProjectLike = None) -> Outcome:
+    """Run a tool of a project; see `Project.execute_tool`."""
+    return _project(project).execute_tool(uid, args)
+
+
+def _project(given: ProjectLike) -> Project:
+    if isinstance(given, Project):
+        return given
+    return Project(given.root or None if isinstance(given, ProjectConfig) else given)
