@@ -13,7 +13,7 @@ from vespe import defaults
 from vespe.deferred import deferred
 from vespe.models import JsonObject, JsonValue
 from vespe.pointers import pointer_to
-from vespe.schema_bounds import deeper_than, is_bundled, is_plain, pattern_places, reference_problems, size_problems
+from vespe.schema_bounds import deeper_than, is_bundled, pattern_places, reference_problems, size_problems
 from vespe.schema_growth import peak
 from vespe.subschemas import REFERENCES, References, walk, without_children
 from vespe.violations import MOST, Explainer, describe, named_properties
@@ -36,16 +36,16 @@ _NOT_JSON: Final = (ValueError, TypeError, OverflowError)
 Violation = dict[str, str]
 
 
-def check_schema(schema: JsonValue, *, root_object: bool = True, source: bytes | None = None) -> list[dict[str, str]]:
+def check_schema(schema: JsonValue, *, root_object: bool = True, plain: bool = False) -> list[dict[str, str]]:
     """Say all that is wrong with a schema, as `{"pointer", "message"}`; `[]` when Vespe can judge values by it.
 
     It must be valid against its draft's meta-schema (2020-12, or the bundled draft that `$schema` names), keep to the
     bounds (`defaults.MAX_SCHEMA_*`), have patterns for a linear-time engine, refer to nothing outside itself, and with
-    `root_object` be of type object. `source`, the JSON text that holds the schema, lets a plain one pass quicker.
+    `root_object` be of type object. `plain` says that `schema_bounds.is_plain` holds for it: only the meta-schema is asked.
     """
     if root := _root_problem(schema, root_object):
         return [{"pointer": "", "message": root}]
-    if source is not None and is_plain(schema, source):
+    if plain:
         return [] if jsonschema_rs.meta.is_valid(schema) else _meta_problems(schema)
     if problems := size_problems(schema):
         return problems

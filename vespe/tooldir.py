@@ -8,6 +8,7 @@ from vespe import defaults, documents, schemas
 from vespe.errors import InvalidDocument, InvalidTool, StorageError
 from vespe.implementations import CHECKS, found_in_implementation
 from vespe.models import Entry, Implementation, JsonObject, JsonValue, Tool
+from vespe.schema_bounds import is_plain
 from vespe.tool_fields import NAME_PATTERN, UID_PATTERN, Found, found_in_fields
 
 __all__ = ["NAME_PATTERN", "UID_PATTERN", "VALID", "Problem", "Verdict", "check", "load", "read_entry", "verdict"]
@@ -128,14 +129,15 @@ def script_problem(directory: str, script: str, *, kind: str | None) -> str | No
 def _found(document: JsonObject, *, uid: str, kit_id: str | None, source: bytes) -> list[Found]:
     found = found_in_fields(document, uid=uid, kit_id=kit_id)
     if isinstance(schema := document.get("schema"), dict):
+        plain = is_plain(schema, source)
         for key in ("input", "output"):
             if key in schema:
-                found += _found_in_schema(key, schema[key], source)
+                found += _found_in_schema(key, schema[key], plain=plain)
     return found + found_in_implementation(document, source=source)
 
 
-def _found_in_schema(key: str, schema: JsonValue, source: bytes) -> list[Found]:
-    problems = schemas.check_schema(schema, root_object=key == "input", source=source)
+def _found_in_schema(key: str, schema: JsonValue, *, plain: bool) -> list[Found]:
+    problems = schemas.check_schema(schema, root_object=key == "input", plain=plain)
     said = [(problem["pointer"], problem["message"]) for problem in problems]
     return [(f"/schema/{key}{at}", text if text.startswith("`") else f"`schema.{key}` {text}") for at, text in said]
 
