@@ -16,9 +16,9 @@ FLOORS: dict[str, int] = {
         (
             "errors defaults deferred pointers subschemas",
             "docstrings models escaping templates schema_bounds schema_growth violations addresses bodies",
-            "tool_templates python_names python_types documents fields tool_fields implementations schemas locations process sockets confined redaction",
+            "tool_templates python_names python_types documents fields tool_fields implementations schemas locations process sockets slots confined redaction",
             "tooldir configuration digests annotated python_classes schema_forms web text_search git_commit",
-            "annotations kits approvals project http_templates",
+            "annotations kits verdicts approvals project http_templates",
             "catalog signatures trust",
             "resolver authoring review",
             "executors.base adapters.base",
