@@ -16,8 +16,8 @@ FLOORS: dict[str, int] = {
         (
             "errors defaults deferred pointers subschemas",
             "docstrings models escaping templates schema_bounds schema_growth violations addresses bodies",
-            "tool_templates python_names python_types documents fields tool_fields implementations schemas locations process sockets slots confined redaction",
-            "tooldir configuration digests annotated python_classes schema_forms web text_search git_commit",
+            "tool_templates script_metadata python_names python_types documents fields tool_fields implementations schemas locations process sockets slots confined redaction",
+            "script_environments tooldir configuration digests annotated python_classes schema_forms web text_search git_commit",
             "annotations kits verdicts approvals project http_templates",
             "catalog signatures trust",
             "resolver authoring review",
@@ -36,7 +36,7 @@ FLOORS: dict[str, int] = {
     )
     for name in names.split()
 }
-SCRIPTS = {"supervisor", "executors.python_child"}
+SCRIPTS = {"supervisor", "executors.python_child", "executors.python_values"}
 """Run in an interpreter of their own, never imported: they import nothing of vespe."""
 OWNERS = {
     "click": "cli",

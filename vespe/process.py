@@ -113,12 +113,13 @@ def boot_message(path: str, message: Any) -> bytes:
     A script that Python is given by name is compiled at each start (2 to 5 ms of each call); this one comes out of the
     cache that imports use, and once a process.
     """
-    data = marshal.dumps((_compiled(path), message))
+    data = marshal.dumps((compiled(path), message))
     return len(data).to_bytes(8, "big") + data
 
 
 @functools.cache
-def _compiled(path: str) -> Any:
+def compiled(path: str) -> Any:
+    """Give the code object of one of our own scripts; `marshal` can carry it to an interpreter of this version."""
     loader: Any = type(__spec__.loader)
     if hasattr(loader, "path_stats"):
         return loader("vespe", path).get_code("vespe")
