@@ -5,6 +5,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final, Self, TypeAlias
 
 from vespe.models import JsonValue
@@ -117,63 +118,64 @@ def _redacted_object(value: dict[str, JsonValue], sought: _Sought) -> dict[str, 
 
 
 def _redacted_text(text: str, sought: _Sought) -> str:
-    spans: list[_Span] = []
+    spans = [span for form in sought.plain for span in _spans(text, form)]
+    spans += _Reading(text).places(sought.encoded)
     for reading in _readings(text):
         spans += reading.places(sought.plain)
-        spans += reading.read(_LINE_END, _nothing).places(sought.encoded)
+        spans += _Reading(reading).places(sought.encoded)
     if sought.word is not None:
         spans += [found.span() for found in sought.word.finditer(text)]
     return _masked(text, spans) if spans else text
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _Reading:
-    """A text as its reader takes it, each escape read, and where each place in it stands in the text as written."""
+    """A text as its reader takes it: each unit of another text as what it means, one character or none."""
 
-    text: str
-    of: "_Reading | None" = None
-    begins: list[int]
-    ends: list[int]
-    shifts: list[int]
+    def __init__(self, of: "_Reading | str", unit: re.Pattern[str] = _LINE_END, meaning: Callable[[_Match], str] | None = None) -> None:
+        self.of, self.unit, self.meaning = of, unit, meaning or _nothing
+        self.written: str = of if isinstance(of, str) else of.text
+        self.text: str = unit.sub(self.meaning, self.written)
 
-    def read(self, unit: re.Pattern[str], meaning: Callable[[_Match], str]) -> "_Reading":
-        """Read each `unit` as its `meaning`, one character or none."""
-        pieces: list[str] = []
-        begins, ends, shifts = [], [], [0]
-        done = 0
-        for found in unit.finditer(self.text):
-            meant = meaning(found)
+    @cached_property
+    def units(self) -> tuple[list[int], list[int], list[int]]:
+        """Where each unit begins and ends in the text as read, and by how much what follows it has moved; rarely needed."""
+        begins: list[int] = []
+        ends: list[int] = []
+        shifts = [0]
+        for found in self.unit.finditer(self.written):
             begins.append(found.start() - shifts[-1])
-            ends.append(begins[-1] + len(meant))
+            ends.append(begins[-1] + len(self.meaning(found)))
             shifts.append(found.end() - ends[-1])
-            pieces += (self.text[done : found.start()], meant)
-            done = found.end()
-        text = "".join((*pieces, self.text[done:])) if pieces else self.text
-        return _Reading(text=text, of=self, begins=begins, ends=ends, shifts=shifts)
+        return begins, ends, shifts
 
     def places(self, forms: Iterable[str]) -> Iterator[_Span]:
         """Find each form, as places in the text as it was first written."""
-        for form in forms:
-            start = self.text.find(form)
-            while start >= 0:
-                yield self._place(start, start + len(form))
-                start = self.text.find(form, start + len(form))
+        return (self._place(*span) for form in forms for span in _spans(self.text, form))
 
     def _place(self, start: int, end: int) -> _Span:
-        start += self.shifts[bisect_right(self.ends, start)]
-        end += self.shifts[bisect_left(self.begins, end)]
-        return self.of._place(start, end) if self.of is not None else (start, end)
+        begins, ends, shifts = self.units
+        start += shifts[bisect_right(ends, start)]
+        end += shifts[bisect_left(begins, end)]
+        return (start, end) if isinstance(self.of, str) else self.of._place(start, end)
+
+
+def _spans(text: str, form: str) -> Iterator[_Span]:
+    start = text.find(form)
+    while start >= 0:
+        yield start, start + len(form)
+        start = text.find(form, start + len(form))
 
 
 def _readings(text: str) -> Iterator[_Reading]:
-    """The text as it is, with its percent escapes read, and with its backslash escapes read, once and again."""
-    reading = written = _Reading(text=text, begins=[], ends=[], shifts=[0])
-    yield written
+    """The text with its percent escapes read, and with its backslash escapes read, once and again."""
     if "%" in text:
-        yield written.read(_PERCENT, _percent_meaning)
+        yield _Reading(text, _PERCENT, _percent_meaning)
+    reading: str | _Reading = text
+    written = text
     for _ in range(_NESTED_ESCAPES):
-        if "\\" in reading.text:
-            reading = reading.read(_ESCAPE, _escape_meaning)
+        if "\\" in written:
+            reading = _Reading(reading, _ESCAPE, _escape_meaning)
+            written = reading.text
             yield reading
 
 
