@@ -22,7 +22,7 @@ _Match: TypeAlias = re.Match[str]
 _LINE_END: Final = re.compile(r"[\r\n]")
 _PERCENT: Final = re.compile(r"%[0-9A-Fa-f]{2}")
 _ESCAPE: Final = re.compile(
-    r"\\(?:u[dD][89abAB][0-9A-Fa-f]{2}\\u[dD][c-fC-F][0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2}|U000[0-9A-Fa-f]{5}|[nrtbf\"'\\/])"
+    r"\\(?:u[dD][89abAB][0-9A-Fa-f]{2}\\u[dD][c-fC-F][0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2}|U00(?:0[0-9A-Fa-f]|10)[0-9A-Fa-f]{4}|[nrtbf\"'\\/])"
 )
 _SHORT_ESCAPES: Final = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
 
