@@ -9,7 +9,7 @@ from vespe.documents import compact_json
 from vespe.models import JsonObject
 from vespe.python_classes import Field, Shape, read_class, read_declaration, value_of
 from vespe.python_names import Names, expression, setting, spelling, subscripts
-from vespe.python_types import ARRAYS, CONVERTED, COUNTERS, OBJECTS, PLAIN, SETS, TUPLES, WRAPPERS
+from vespe.python_types import ARRAYS, COUNTERS, LOOSE_FORMATS, OBJECTS, PLAIN, SETS, TUPLES, UNCONVERTED, WRAPPERS
 from vespe.schema_forms import enumeration, extended, fits, reference, settled, types_of, union
 
 _MAX_DEFINITIONS = 200
@@ -19,7 +19,8 @@ class Reader:
     """Reads the annotations of one file; `notes` gathers sentences on what a schema cannot say.
 
     `closed` is for inputs: objects of declared fields refuse other keys, and a note tells where the function is
-    given plain JSON in place of the declared type. Results are read open: a subclass may have more keys.
+    given plain JSON in place of the declared type. Results are read open: a subclass may have more keys, and Python
+    writes times without a zone.
     """
 
     def __init__(self, names: Names, *, closed: bool) -> None:
@@ -86,10 +87,14 @@ class Reader:
         if name in self._names.classes or name in self._names.values:
             return self._own(name, [self._below(argument) for argument in arguments])
         if dotted in PLAIN:
-            if self._closed and dotted.startswith(CONVERTED):
-                self._note(f"the function is given the JSON value, not a {dotted}")
-            return dict(PLAIN[dotted])
+            return self._plain(dotted)
         return self._container(node, dotted, [])
+
+    def _plain(self, dotted: str) -> JsonObject:
+        if self._closed and dotted in UNCONVERTED:
+            self._note(f"the function is given the JSON value, not a {dotted}")
+        schema = PLAIN[dotted]
+        return {key: value for key, value in schema.items() if self._closed or value not in LOOSE_FORMATS}
 
     def _subscript(self, node: ast.Subscript) -> JsonObject:
         arguments, dotted = subscripts(node), self._names.dotted(node)
@@ -211,20 +216,17 @@ class Reader:
     def _members(self, shape: Shape) -> JsonObject:
         if shape.unread or not shape.members:
             return self._unknown(ast.Name(id=shape.name), f"has members whose values are no literals ({', '.join(shape.unread) or 'none'})")
-        self._convert(shape.name)
         return enumeration(shape.members.values())
 
     def _named_tuple(self, shape: Shape) -> JsonObject:
-        self._convert(shape.name)
         items = [{"title": field.name, **self._field(field)} for field in shape.fields]
         required = sum(field.required for field in shape.fields)
         return {"type": "array", "prefixItems": items, "items": False, "minItems": required}
 
     def _record(self, shape: Shape) -> JsonObject:
-        if shape.kind != "typed dict":
-            self._convert(shape.name)
-        schema: JsonObject = {"type": "object", "properties": {field.name: self._field(field) for field in shape.fields}}
-        if required := [field.name for field in shape.fields if field.required]:
+        fields = {field.alias if self._closed else field.name: field for field in shape.fields if self._closed or not field.init_only}
+        schema: JsonObject = {"type": "object", "properties": {name: self._field(field) for name, field in fields.items()}}
+        if required := [name for name, field in fields.items() if field.required]:
             schema["required"] = required
         for base in shape.unread:
             self._note(f"{shape.name} inherits from {base}, which is not defined in this file, so that its fields are not known")
@@ -245,10 +247,6 @@ class Reader:
         except ValueError:
             return schema
         return {**schema, "default": value} if fits(value, self.types(schema)) else schema
-
-    def _convert(self, name: str) -> None:
-        if self._closed:
-            self._note(f"the function is given the JSON value, not a {name}")
 
 
 def _literal_arguments(arguments: Iterable[ast.expr], names: Names) -> Iterator[ast.expr]:

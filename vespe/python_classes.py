@@ -14,7 +14,7 @@ _BASES: Mapping[str, str] = {
     "typing.NamedTuple": "named tuple",
     **dict.fromkeys(("enum.Enum", "enum.StrEnum", "enum.IntEnum"), "enum"),
     **dict.fromkeys(("enum.Flag", "enum.IntFlag"), "flag"),
-    **dict.fromkeys(("pydantic.BaseModel", "msgspec.Struct"), "model"),
+    "pydantic.BaseModel": "model",
 }
 _CALLS: Mapping[str, str] = {
     "typing.TypedDict": "typed dict",
@@ -22,19 +22,21 @@ _CALLS: Mapping[str, str] = {
     **dict.fromkeys(("enum.Enum", "enum.StrEnum", "enum.IntEnum"), "enum"),
 }
 _PLAIN_BASES = ("object", "str", "int", "float", "typing.Generic", "typing.Protocol", "abc.ABC")
-_DECORATORS = (
-    "dataclasses.dataclass", "pydantic.dataclasses.dataclass", "attr.s", "attr.attrs", "attr.dataclass",
-    "attr.define", "attr.frozen", "attr.mutable", "attrs.define", "attrs.frozen", "attrs.mutable",
-)  # fmt: skip
-_FIELD_CALLS = ("field", "Field", "ib", "attrib")
+_DECORATORS = ("dataclasses.dataclass", "pydantic.dataclasses.dataclass")
+_FIELD_CALLS = ("field", "Field")
 _FACTORIES: Mapping[str, ast.expr] = {"list": ast.List(elts=[]), "dict": ast.Dict(keys=[], values=[])}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
-    """One field: its annotation and default as expressions; `settings` is its call of `field(…)` or `Field(…)`, if any."""
+    """One field: its annotation and default as expressions; `settings` is its call of `field(…)` or `Field(…)`, if any.
+
+    `alias` is the key that fills it; `init_only` is true for an InitVar, which is an input and no part of the value.
+    """
 
     name: str
+    alias: str
+    init_only: bool = False
     annotation: ast.expr | None
     required: bool = True
     default: ast.expr | None = None
@@ -82,7 +84,7 @@ def read_declaration(name: str, call: ast.Call, names: Names) -> Shape | None:
     total = setting(call, "total")
     required = not (isinstance(total, ast.Constant) and total.value is False)
     fields = [
-        Field(name=key, annotation=node, required=_key_required(node, names, required) if node is not None else required)
+        Field(name=key, alias=key, annotation=node, required=_key_required(node, names, required) if node is not None else required)
         for key, node in _declared_pairs(body)
     ]
     return Shape(kind=kind, name=name, fields=tuple(fields))
@@ -151,7 +153,7 @@ def _own_fields(node: ast.ClassDef, names: Names, kind: str, documented: Mapping
             if kind == "typed dict":
                 yield replace(found, required=_key_required(statement.annotation, names, total), default=None)
             elif not _left_out(found, names):
-                yield found
+                yield replace(found, init_only=names.dotted(expression(statement.annotation)) == "dataclasses.InitVar")
 
 
 def _string_statement(node: ast.stmt | None) -> str:
@@ -162,17 +164,17 @@ def _string_statement(node: ast.stmt | None) -> str:
 def _field(statement: ast.AnnAssign, description: str) -> Field:
     value, annotation, name = statement.value, statement.annotation, spelling(statement.target)
     if not isinstance(value, ast.Call) or spelling(value).rpartition(".")[2] not in _FIELD_CALLS:
-        return Field(name=name, annotation=annotation, required=value is None, default=value, description=description)
+        return Field(name=name, alias=name, annotation=annotation, required=value is None, default=value, description=description)
     required, default = default_of_call(value)
-    alias = setting(value, "alias")
-    name = alias.value if isinstance(alias, ast.Constant) and isinstance(alias.value, str) else name
-    return Field(name=name, annotation=annotation, required=required, default=default, settings=value, description=description)
+    said = setting(value, "alias")
+    alias = said.value if isinstance(said, ast.Constant) and isinstance(said.value, str) else name
+    return Field(name=name, alias=alias, annotation=annotation, required=required, default=default, settings=value, description=description)
 
 
 def default_of_call(call: ast.Call) -> tuple[bool, ast.expr | None]:
     """Whether `field(…)` or `Field(…)` makes its field required, and the expression of its default where it stands there."""
     first = call.args[0] if call.args and spelling(call).endswith("Field") else None
-    default, factory = setting(call, "default") or first, setting(call, "default_factory", "factory")
+    default, factory = setting(call, "default") or first, setting(call, "default_factory")
     if default is not None:
         ellipsis = isinstance(default, ast.Constant) and default.value is ...
         return ellipsis, None if ellipsis else default

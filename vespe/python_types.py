@@ -35,14 +35,18 @@ def _typing(names: str) -> list[str]:
 
 
 PLAIN: Mapping[str, JsonObject] = {name: schema for schema, names in _FORMS for name in names.split()}
-CONVERTED = ("pathlib.", "decimal.", "datetime.", "uuid.", "ipaddress.", "bytes", "bytearray", "memoryview")
-"""Types that JSON has not: the function is given the JSON value, and the notes say so."""
-ITERATORS = frozenset(_typing("Iterator Generator AsyncIterator AsyncIterable AsyncGenerator"))
-ARRAYS = ITERATORS | {
-    "list",
-    "collections.deque",
-    *_typing("List Deque Sequence MutableSequence Iterable Collection Reversible Container"),
-}
+UNCONVERTED = ("datetime.timedelta", "memoryview", "pydantic.AnyUrl", "pydantic.HttpUrl", "pydantic.AnyHttpUrl")
+"""Types that a call does not make from JSON: the function is given the JSON value, and the notes say so."""
+LOOSE_FORMATS = ("date-time", "time", "duration")
+"""What Python writes of these (no time zone, fractions of a second) is not always what the format allows."""
+ARRAYS = frozenset(
+    (
+        "list",
+        "collections.deque",
+        *_typing("List Deque Sequence MutableSequence Iterable Collection Reversible Container"),
+        *_typing("Iterator Generator AsyncIterator AsyncIterable AsyncGenerator"),
+    )
+)
 SETS = frozenset(("set", "frozenset", *_typing("Set FrozenSet AbstractSet MutableSet")))
 TUPLES = ("tuple", "typing.Tuple")
 OBJECTS = frozenset(
@@ -55,6 +59,5 @@ OBJECTS = frozenset(
     )
 )
 COUNTERS = ("collections.Counter", "typing.Counter")
-AWAITED = ("typing.Awaitable", "typing.Coroutine")
-WRAPPERS = frozenset(("dataclasses.InitVar", *AWAITED, *_typing("Required NotRequired ReadOnly Final ClassVar Unpack")))
+WRAPPERS = frozenset(("dataclasses.InitVar", *_typing("Awaitable Coroutine Required NotRequired ReadOnly Final ClassVar Unpack")))
 """What says something about a variable or a result and nothing about its value; the last argument is the type."""

@@ -13,7 +13,6 @@ from vespe.errors import InvalidDocument
 from vespe.models import JsonObject, JsonValue
 from vespe.python_classes import default_of_call, value_of
 from vespe.python_names import Function, Names, expression, parse_source, read_names, spelling, subscripts
-from vespe.python_types import ITERATORS
 from vespe.schema_forms import fits, union
 
 if TYPE_CHECKING:
@@ -231,8 +230,6 @@ def _output(node: Function, names: Names, reader: Reader, documented: Docstring)
         if _is_none(inner):
             return None
     schema = reader.settled(reader.read(returned, where="the result"))
-    if names.dotted(returned) in ITERATORS:
-        reader.notes.append("the result: is an iterator, and JSON has arrays alone: give back a list")
     if not schema:
         return None
     return {**schema, "description": repair_surrogates(documented.returns)} if documented.returns else schema

@@ -1,0 +1,142 @@
+"""New tools that run at once, one a type: the script, the schema and the arguments that `vespe tool create` begins with."""
+
+import keyword
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from vespe.models import JsonObject, JsonValue
+
+TYPES = ("python_script", "shell_command", "http_request")
+PLACEHOLDER_URL = "https://api.example.com/items"
+_SLOT = re.compile(r"(?<!\$)\{([A-Za-z_][A-Za-z0-9_]*)\}")
+
+_SCRIPT = '''"""Count what a text holds; change the function and its docstring, and the schema in config.json with them."""
+
+from typing import TypedDict
+
+
+class Counts(TypedDict):
+    characters: int
+    words: int
+    lines: int
+
+
+def {function}(text: str = "hello, world") -> Counts:
+    """Count the characters, words and lines of a text.
+
+    Args:
+        text: The text to count in.
+
+    Returns:
+        How many of each the text holds.
+    """
+    return {{"characters": len(text), "words": len(text.split()), "lines": len(text.splitlines())}}
+'''
+_OPEN_SCRIPT = '''"""Give back what was received; replace the body with what the tool is for."""
+
+
+def {function}(**inputs: object) -> dict[str, object]:
+    """Give back the inputs that were received.
+
+    Every input of the schema in config.json arrives as a keyword, and so does every fixed argument.
+    """
+    return {{"received": inputs}}
+'''
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Template:
+    """What a new tool begins with; `script` is the text of its Python file, "" for the types that need none."""
+
+    description: str
+    input_schema: JsonObject
+    entrypoint: str
+    path: str | None = None
+    args: JsonObject = field(default_factory=dict)
+    script: str = ""
+
+
+def python_template(name: str, entrypoint: str | None, *, given: bool) -> Template:
+    """A Python function of that name; with a schema or arguments `given` by the user, one that takes any keyword.
+
+    The input schema is left empty: it is derived from the script, as for any function.
+    """
+    function = entrypoint or function_name(name)
+    script = (_OPEN_SCRIPT if given else _SCRIPT).format(function=function)
+    description = "Give back the inputs that were received." if given else "Count the characters, words and lines of a text."
+    return Template(description=description, input_schema={}, entrypoint=function, script=script)
+
+
+def shell_template(schema: JsonObject | None, args: JsonObject | None, entrypoint: str | None) -> Template:
+    """A program that every POSIX system has, or the user's own with inputs that follow from the slots in its arguments."""
+    if entrypoint is not None or args is not None:
+        given: JsonObject = {"argv": [], **(args or {})}
+        inputs = slots_schema([given["argv"], given.get("stdin")])
+        return Template(
+            description=f"Run {entrypoint or 'a command'}.", input_schema=schema or inputs, entrypoint=entrypoint or "printf", args=given
+        )
+    if schema is not None:
+        args = {"argv": [], "stdin": "json", "output": "json"}
+        return Template(description="Give back the inputs that were received.", input_schema=schema, entrypoint="cat", args=args)
+    text: JsonObject = {"type": "string", "description": "The text to print.", "default": "hello, world"}
+    return Template(
+        description="Print a text.",
+        input_schema={"type": "object", "properties": {"text": text}, "additionalProperties": False},
+        entrypoint="printf",
+        args={"argv": ["--", "%s", "{text}"], "output": "text"},
+    )
+
+
+def http_template(schema: JsonObject | None, args: JsonObject | None, url: str | None) -> Template:
+    """A GET of a placeholder URL, or of the user's own with inputs that follow from the slots in it and in the arguments."""
+    described = f"Ask {url.partition('?')[0]}." if url else "Get one item from the service."
+    if url is None and schema is None and args is None:
+        item: JsonObject = {"type": "string", "description": "Which item to get.", "default": "1"}
+        properties = {"id": item, "language": {"type": "string", "description": "The language of the answer, such as en."}}
+        return Template(
+            description=described,
+            input_schema={"type": "object", "properties": properties, "additionalProperties": False},
+            entrypoint="GET",
+            path=f"{PLACEHOLDER_URL}/{{id}}",
+            args={"query": {"lang": "{language}"}, "response": "json"},
+        )
+    path, inputs = url or PLACEHOLDER_URL, schema or slots_schema([url], optional=args)
+    if args is None:
+        inside = _SLOT.findall(path)
+        query = {key: f"{{{key}}}" for key in inputs.get("properties", {}) if key not in inside}
+        args = {**({"query": query} if query else {}), "response": "json"}
+    return Template(description=described, input_schema=inputs, entrypoint="GET", path=path, args=args)
+
+
+def slots_schema(templates: list[JsonValue], *, optional: JsonValue = None) -> JsonObject:
+    """A schema of one string input for each `{name}` in the templates.
+
+    What stands only in a list within a list, or only in `optional`, may be absent.
+    """
+    found: dict[str, bool] = {}
+    for nested, name in _slots([*templates], 0):
+        found[name] = found.get(name, False) or nested <= 1
+    for _, name in _slots(optional, 0):
+        found.setdefault(name, False)
+    required = [name for name, needed in found.items() if needed]
+    schema: JsonObject = {"type": "object", "properties": {name: {"type": "string"} for name in found}}
+    return {**schema, **({"required": required} if required else {}), "additionalProperties": False}
+
+
+def function_name(name: str) -> str:
+    """The name of a tool as that of a Python function."""
+    plain = name.replace("-", "_")
+    return f"{plain}_" if keyword.iskeyword(plain) else plain
+
+
+def _slots(value: JsonValue, depth: int) -> Iterator[tuple[int, str]]:
+    """Every slot in a value with the number of lists above it, not counting the outermost."""
+    if isinstance(value, str):
+        yield from ((depth - 1, name) for name in _SLOT.findall(value))
+    elif isinstance(value, list):
+        for item in value:
+            yield from _slots(item, depth + 1)
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from _slots(item, depth)
