@@ -15,13 +15,13 @@ FLOORS: dict[str, int] = {
     for floor, names in enumerate(
         (
             "errors defaults deferred pointers subschemas",
-            "docstrings models escaping templates schema_bounds schema_growth violations addresses bodies",
-            "tool_templates script_metadata python_names python_types documents fields tool_fields implementations schemas locations process sockets slots confined redaction",
-            "script_environments tooldir configuration digests annotated python_classes schema_forms web text_search git_commit",
+            "digests docstrings models escaping templates schema_bounds schema_growth violations addresses bodies",
+            "tool_templates script_metadata python_names python_types documents fields tool_fields implementations schemas locations process file_walk sockets slots confined redaction",
+            "script_environments tooldir configuration places private_copy annotated python_classes schema_forms trees web text_search git_commit",
             "annotations kits verdicts approvals project http_templates",
             "catalog signatures trust",
-            "resolver authoring review",
-            "executors.base adapters.base",
+            "resolver drafts review",
+            "authoring executors.base adapters.base",
             "executors.python_script executors.shell_command executors.http_request "
             "adapters.openai adapters.anthropic adapters.ollama adapters.mcp",
             "executors adapters registry call_log",

@@ -12,14 +12,16 @@ from vespe.violations import describe, short
 Found: TypeAlias = tuple[str, str]
 Steps: TypeAlias = tuple[str | int, ...]
 
-_URL: Final = re.compile(r"(?P<scheme>[^:/?#]*)://(?P<authority>[^/?#]*)(?P<path>[^?#]*)(?P<rest>.*)", re.DOTALL)
+METHODS: Final = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+MAX_REDIRECTS: Final = 5
+_HTTP_ARGS: Final = frozenset(("query", "headers", "body", "auth", "response", "success_statuses", "redirects"))
+_AUTH: Final = {"bearer": ("token",), "basic": ("username", "password"), "header": ("name", "value"), "query": ("name", "value")}
+_URL: Final = re.compile(r"https?://(?P<authority>[^/?#]*).*", re.IGNORECASE)
 _AUTHORITY: Final = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::(?P<port>[0-9]{1,5}))?")
 _TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}")
 _SECRET: Final = re.compile(r"\$\{env:(?:(?P<name>[A-Za-z_][A-Za-z0-9_]*)\})?")
-_INPUT: Final = re.compile(r"\{([^{}]*)\}")
 _AT: Final = "/implementation_details"
 _ELSEWHERE: Final = ("name", "description", "kit_id", "version", "tags", "schema", "permissions", "annotations")
-_BODIES: Final = ("json", "form", "text")
 
 
 def found_in_implementation(document: dict[str, Any], *, source: bytes | None = None) -> list[Found]:
@@ -105,48 +107,62 @@ def _http_request(details: dict[str, Any], document: dict[str, Any]) -> Iterator
     url, method, args = details.get("path"), details.get("entrypoint"), details.get("args", {})
     if not isinstance(url, str):
         yield _AT, "an http_request needs `path`, the URL"
-    elif wrong := _wrong_with_url(url, document):
+    elif wrong := _wrong_with_url(url):
         yield f"{_AT}/path", wrong
-    if not isinstance(method, str) or not _TOKEN.fullmatch(method) or method.upper() in ("CONNECT", "TRACE"):
-        at = f"{_AT}/entrypoint" if "entrypoint" in details else _AT
-        yield at, f"`entrypoint` must be the HTTP method, such as GET or POST, not {describe(method)}"
+    if method is not None and method.upper() not in METHODS:
+        yield f"{_AT}/entrypoint", f"`entrypoint` must be the method, one of {', '.join(METHODS)}, not {describe(method)}"
+    for key in sorted(args.keys() - _HTTP_ARGS):
+        yield _arg(key), f"`args` takes {', '.join(sorted(_HTTP_ARGS))}, and no {short(key)}"
     for key in ("query", "headers"):
         if not isinstance(args.get(key, {}), dict):
             yield _arg(key), f"`args.{key}` must be an object, not {describe(args[key])}"
     yield from _headers(args.get("headers"))
-    if isinstance(body := args.get("body"), dict) and sum(key in body for key in _BODIES) != 1:
-        yield _arg("body"), "`args.body` must have exactly one of `json`, `form` and `text`"
-    response = args.get("response", "json")
-    if not isinstance(response, str) or (response not in ("json", "text") and not _is_pointer(response)):
+    yield from _body_and_auth(args)
+    response, redirects = args.get("response", "json"), args.get("redirects", 0)
+    if not isinstance(response, str) or (response not in ("", "json", "text") and not _is_pointer(response)):
         yield _arg("response"), f'`args.response` must be "json", "text" or a JSON Pointer such as /items/0, not {describe(response)}'
+    if isinstance(redirects, bool) or not isinstance(redirects, int) or not 0 <= redirects <= MAX_REDIRECTS:
+        yield _arg("redirects"), f"`args.redirects` must be an integer from 0 to {MAX_REDIRECTS}, not {describe(redirects)}"
     yield from _integers(args, "success_statuses", range(100, 600))
 
 
-def _wrong_with_url(url: str, document: dict[str, Any]) -> str | None:
-    """Say why a URL cannot be called: its scheme, host and port are literal, and slots stand in path segments alone."""
+def _wrong_with_url(url: str) -> str | None:
+    """Say why a URL cannot be called; its scheme, host and port are literal, whatever the inputs are."""
     if not url.isprintable() or " " in url or "\\" in url:
         return "`path` holds white space, a backslash or a control character; a URL has them percent-encoded"
     parts = _URL.fullmatch(url)
-    if parts is None or parts["scheme"].lower() not in ("http", "https"):
+    if parts is None:
         return f"`path` must be a URL that begins with https:// or http://, not {short(url)}"
+    if set("{}$@") & set(parts["authority"]):
+        return f"the URL's host and port stand as they are, with no slot, secret or user in them, not {short(parts['authority'])}"
     authority = _AUTHORITY.fullmatch(parts["authority"])
-    if "{" in parts["authority"] or "@" in parts["authority"]:
-        return f"the URL's host and port stand as they are, with no slot and no user, not {short(parts['authority'])}"
     if authority is None or not 0 < int(authority["port"] or 80) < 65_536:
-        return f"`path` must name a host, and a port from 1 to 65535 where it names one, not {short(parts['authority'])}"
-    if "#" in parts["rest"]:
-        return "`path` has a fragment (#…), which is never sent"
-    names = input_names(_input_schema(document)) if "{" in parts["rest"] else frozenset()
-    slot = next((name for name in _INPUT.findall(parts["rest"]) if name in names), None)
-    return f"the slot {{{slot}}} stands in the URL's query; give it in `args.query`" if slot else None
+        return f"`path` must name a host in ASCII, and a port from 1 to 65535 if any, not {short(parts['authority'])}"
+    return None
 
 
 def _headers(headers: Any) -> Iterator[Found]:
     for name, value in headers.items() if isinstance(headers, dict) else ():
         if not _TOKEN.fullmatch(name):
             yield _arg("headers", name), f"{short(name)} is no name of a header"
-        elif not isinstance(value, str) or not value.isprintable():
-            yield _arg("headers", name), f"the header {short(name)} must be a template without control characters, not {describe(value)}"
+        elif isinstance(value, str) and not value.isprintable():
+            yield _arg("headers", name), f"the header {short(name)} holds a control character, which no header can"
+
+
+def _body_and_auth(args: dict[str, Any]) -> Iterator[Found]:
+    body, auth = args.get("body"), args.get("auth")
+    kind = next(iter(body)) if isinstance(body, dict) and len(body) == 1 else None
+    if body is not None and kind not in ("json", "form", "text"):
+        yield _arg("body"), "`args.body` must be an object with one of `json`, `form` and `text`"
+    elif body is not None and not isinstance(body[kind], {"form": dict, "text": str}.get(str(kind), object)):
+        yield (
+            _arg("body", str(kind)),
+            f"`args.body.{kind}` must be {'an object' if kind == 'form' else 'a text'}, not {describe(body[kind])}",
+        )
+    wanted = _AUTH.get(str(auth.get("type")), ()) if isinstance(auth, dict) else ()
+    if auth is not None and not (wanted and all(isinstance(auth.get(key), str) for key in wanted)):
+        shapes = "; ".join(f"{kind}: {', '.join(keys)}" for kind, keys in _AUTH.items())
+        yield _arg("auth"), f"`args.auth` must have a `type` and the texts that go with it ({shapes})"
 
 
 def _is_pointer(text: str) -> bool:
