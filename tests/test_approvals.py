@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from vespe import approvals, digests
-from vespe.approvals import Approval, Place
+from vespe.approvals import Approval
 from vespe.digests import File, Tree
 from vespe.errors import StorageError
+from vespe.places import Place, place_of
 
 
 def tree(*texts: str) -> Tree:
@@ -25,7 +26,7 @@ def store(home: Path) -> Path:
 
 
 def place(root: Path) -> Place:
-    found = approvals.place_of(str(root))
+    found = place_of(str(root))
     assert found
     return found
 
@@ -118,21 +119,6 @@ def test_the_time_of_birth_makes_a_place_strong(home: Path) -> None:
     approvals.store_place("place", born)
     assert approvals.find_place("place", replace(born, path="/q/.vespe"))
     assert approvals.find_place("place", replace(born, birth_ns=10**18 + 1)) is None
-
-
-def test_no_place_is_seen_through_a_link(tmp_path: Path) -> None:
-    (tmp_path / "real" / "inner").mkdir(parents=True)
-    (tmp_path / "link").symlink_to("real")
-    assert approvals.place_of(str(tmp_path), "real", "inner")
-    assert approvals.place_of(str(tmp_path), "link") is None
-    assert approvals.place_of(str(tmp_path), "link", "inner") is None
-    assert approvals.place_of(str(tmp_path), "gone") is None
-
-
-def test_a_file_system_without_generations_gives_a_weak_place() -> None:
-    found = approvals.place_of("/proc" if os.path.isdir("/proc") else "/dev")
-    assert found
-    assert found.generation is None
 
 
 def test_the_nearest_approval_is_the_last_one_given_at_the_path(home: Path) -> None:

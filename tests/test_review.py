@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.ondisk import python_tool, write_tool
-from vespe import approvals, digests, trust
+from vespe import approvals, file_walk, trust
 from vespe.errors import NotTrusted, Refused
 from vespe.review import Review, ToolReview, approve, review
 
@@ -91,7 +91,7 @@ def test_a_directory_without_a_config_and_files_of_no_tool_are_shown(clone: Path
 def test_a_config_larger_than_vespe_reads_is_part_of_the_digest_and_broken(clone: Path) -> None:
     (tools(clone) / "tool-a" / "config.json").write_text(" " * 1_048_577, encoding="utf-8")
     assert shown(clone, "tool-a").problems
-    assert review(clone).digest == digests.scan(str(clone), *trust.TOOLS).digest
+    assert review(clone).digest == file_walk.scan(str(clone), *trust.TOOLS).digest
 
 
 def test_what_is_odd_is_shown_with_its_tool_and_cannot_be_approved_by_bytes(clone: Path) -> None:

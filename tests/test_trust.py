@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from tests.ondisk import python_tool, write_tool
-from vespe import approvals, digests, trust
+from vespe import approvals, file_walk, trust
 from vespe.errors import NotTrusted, ProjectNotFound, StorageError, UsageError
+from vespe.places import place_of
 from vespe.trust import Grant, TrustCheck
 
 
@@ -38,7 +39,7 @@ def clone(home: Path, tmp_path: Path) -> Path:
 
 
 def approve(root: Path, *, secrets: tuple[str, ...] = ()) -> None:
-    approvals.store_content(os.path.realpath(root), digests.scan(str(root), *trust.TOOLS), secrets=secrets)
+    approvals.store_content(os.path.realpath(root), file_walk.scan(str(root), *trust.TOOLS), secrets=secrets)
 
 
 def check(root: Path, uid: str | None = None, *, paths: str = "", trusted: bool = False) -> Grant:
@@ -192,7 +193,7 @@ def test_a_place_that_the_user_made_is_trusted_whatever_becomes_of_it(clone: Pat
 def test_a_project_cloned_again_at_a_trusted_path_is_not_trusted(clone: Path, tmp_path: Path) -> None:
     shutil.copytree(clone, tmp_path / "evil")
     trust.trust_place(clone)
-    place = approvals.place_of(str(clone), ".vespe")
+    place = place_of(str(clone), ".vespe")
     assert place
     if not place.strong:
         pytest.skip("this file system tells no generation of an inode: the documented residual risk")
@@ -302,13 +303,13 @@ def test_a_check_that_lives_reads_only_what_changed(clone: Path, monkeypatch: py
     approve(clone)
     monkeypatch.setattr(trust, "_SETTLED_NS", -(10**12))
     read: list[str] = []
-    plain = digests.hash_file
+    plain = file_walk.hash_file
 
     def noting(path: str, descriptor: int, status: os.stat_result) -> str:
         read.append(path)
         return plain(path, descriptor, status)
 
-    monkeypatch.setattr(digests, "hash_file", noting)
+    monkeypatch.setattr(file_walk, "hash_file", noting)
     lasting = TrustCheck(clone, environ={})
     lasting.check()
     assert len(read) == 8

@@ -5,11 +5,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from vespe import approvals, defaults, digests, documents, tooldir, trust
-from vespe.approvals import Place
+from vespe import approvals, defaults, digests, documents, file_walk, places, tooldir, trust
 from vespe.digests import File, TextDigest
 from vespe.errors import InvalidDocument, NotTrusted, Refused
 from vespe.models import JsonObject, JsonValue
+from vespe.places import Place
 
 _HOST = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://(?:[^/?#@]*@)?([^/?#]+)")
 
@@ -64,18 +64,18 @@ def review(root: str | os.PathLike[str]) -> Review:
     """Gather what an approval of the project at `root` would allow; reads only, and writes nothing anywhere."""
     real = os.path.realpath(root)
     keeping = _Keeping()
-    place = approvals.place_of(real, defaults.PROJECT_DIR)
-    tree = digests.scan(real, *trust.TOOLS, visit=keeping.visit)
-    paths: dict[str, list[str]] = {}
+    place = places.place_of(real, defaults.PROJECT_DIR)
+    tree = file_walk.scan(real, *trust.TOOLS, visit=keeping.visit)
+    beneath: dict[str, list[str]] = {}
     for path in sorted([*tree.files, *tree.odd]):
         uid, slash, rest = path.partition("/")
-        paths.setdefault(uid if slash else "", []).append(rest if slash else path)
+        beneath.setdefault(uid if slash else "", []).append(rest if slash else path)
     approved = trust.approved_place(real) or ("content" if tree.digest and approvals.find_content(tree.digest) else None)
     return Review(
         root=real,
         digest=tree.digest,
-        tools=tuple(_tool(real, uid, tuple(paths[uid]), keeping.kept.get(uid, b"")) for uid in sorted(paths) if uid),
-        others=tuple(path for path in paths.get("", ()) if path),
+        tools=tuple(_tool(real, uid, tuple(beneath[uid]), keeping.kept.get(uid, b"")) for uid in sorted(beneath) if uid),
+        others=tuple(path for path in beneath.get("", ()) if path),
         odd=tree.odd,
         approved=approved,
         changes=() if approved else trust.changes_since_approval(real, tree),
@@ -90,11 +90,11 @@ def approve(shown: Review, *, develop: bool = False) -> trust.Grant:
     Raises NotTrusted when the project changed since it was shown, Refused where something in it cannot be vouched for,
     StorageError. Either way nothing is approved.
     """
-    tree = digests.scan(shown.root, *trust.TOOLS)
+    tree = file_walk.scan(shown.root, *trust.TOOLS)
     if tree != digests.Tree(files=shown.files, odd=shown.odd):
         raise NotTrusted(shown.root, changes=digests.changes(shown.files, tree, prefix=trust.PREFIX))
     if develop:
-        if approvals.place_of(shown.root, defaults.PROJECT_DIR) != shown.place:
+        if places.place_of(shown.root, defaults.PROJECT_DIR) != shown.place:
             raise NotTrusted(shown.root, changes=(f"{defaults.PROJECT_DIR} is another directory now",))
         return trust.trust_place(shown.root)
     if tree.odd:
@@ -113,8 +113,8 @@ class _Keeping:
     def visit(self, path: str, descriptor: int, status: os.stat_result) -> str:
         uid, _, rest = path.partition("/")
         if rest != defaults.CONFIG_FILE or status.st_size > defaults.MAX_FILE_BYTES:
-            return digests.hash_file(path, descriptor, status)
-        self.kept[uid] = b"".join(digests.chunks(descriptor, status))
+            return file_walk.hash_file(path, descriptor, status)
+        self.kept[uid] = b"".join(file_walk.chunks(descriptor, status))
         digest = TextDigest()
         digest.update(self.kept[uid])
         return digest.hexdigest()

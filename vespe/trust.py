@@ -2,14 +2,14 @@
 
 import contextlib
 import os
-import stat
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from vespe import approvals, defaults, digests
-from vespe.digests import File, TextDigest, Tree
-from vespe.errors import NotTrusted, ProjectNotFound, StorageError, UsageError
+from vespe import approvals, defaults, digests, file_walk, places
+from vespe.digests import File, Tree
+from vespe.errors import NotTrusted, ProjectNotFound, UsageError
+from vespe.private_copy import private_copy
 
 TOOLS = (defaults.PROJECT_DIR, defaults.TOOLS_DIR)
 PREFIX = f"{defaults.TOOLS_DIR}/"
@@ -64,7 +64,7 @@ class TrustCheck:
     def _content(self) -> Grant:
         if not approvals.any_content():
             raise NotTrusted(self.root)
-        tree = digests.scan(self.root, *TOOLS, visit=self._visit)
+        tree = file_walk.scan(self.root, *TOOLS, visit=self._visit)
         approval = approvals.find_content(tree.digest) if tree.digest else None
         if approval is None:
             raise NotTrusted(self.root, changes=changes_since_approval(self.root, tree))
@@ -75,7 +75,7 @@ class TrustCheck:
         known = self._known.get(path)
         if known and known[0] == signature:
             return known[1]
-        sha256 = digests.hash_file(path, descriptor, status)
+        sha256 = file_walk.hash_file(path, descriptor, status)
         if time.time_ns() - status.st_ctime_ns > _SETTLED_NS:
             self._known[path] = (signature, sha256)
         return sha256
@@ -89,7 +89,7 @@ def check(root: str | os.PathLike[str], tool_directory: str | None = None, *, en
 def trust_place(root: str | os.PathLike[str]) -> Grant:
     """Trust this very `.vespe/` whatever becomes of it: `vespe init` of a new one, and `vespe trust --develop`."""
     real = os.path.realpath(root)
-    place = approvals.place_of(real, defaults.PROJECT_DIR)
+    place = places.place_of(real, defaults.PROJECT_DIR)
     if place is None:
         raise ProjectNotFound(real)
     approvals.store_place("place", place)
@@ -99,7 +99,7 @@ def trust_place(root: str | os.PathLike[str]) -> Grant:
 def trust_tool(root: str | os.PathLike[str], uid: str) -> Grant:
     """Trust this very tool directory, which `vespe tool create` has just made, and nothing else of its project."""
     real = os.path.realpath(root)
-    place = approvals.place_of(real, *TOOLS, uid)
+    place = places.place_of(real, *TOOLS, uid)
     if place is None:
         raise ProjectNotFound(os.path.join(real, *TOOLS, uid))
     approvals.store_place("tool", place)
@@ -112,19 +112,19 @@ def untrust(root: str | os.PathLike[str]) -> tuple[approvals.Approval, ...]:
     names: list[tuple[str, ...]] = [(defaults.PROJECT_DIR,)]
     with contextlib.suppress(OSError):
         names += [(*TOOLS, uid) for uid in os.listdir(os.path.join(real, *TOOLS))]
-    places = [place for place in (approvals.place_of(real, *name) for name in names) if place]
-    return approvals.forget(real, digests.scan(real, *TOOLS).digest, places)
+    found = [place for place in (places.place_of(real, *name) for name in names) if place]
+    return approvals.forget(real, file_walk.scan(real, *TOOLS).digest, found)
 
 
 def approved_place(root: str, tool_directory: str | None = None) -> str | None:
     """Say `place` or `tool` where the user has trusted the project's directory, or this tool's directory in it."""
-    place = approvals.place_of(root, defaults.PROJECT_DIR)
+    place = places.place_of(root, defaults.PROJECT_DIR)
     if place and approvals.find_place("place", place):
         return "place"
     parent, uid = os.path.split((tool_directory or "").rstrip("/"))
     if not uid or os.path.realpath(parent) != os.path.join(root, *TOOLS):
         return None
-    tool = approvals.place_of(root, *TOOLS, uid)
+    tool = places.place_of(root, *TOOLS, uid)
     return "tool" if tool and approvals.find_place("tool", tool) else None
 
 
@@ -146,49 +146,11 @@ def pinned(tool_directory: str, grant: Grant) -> Iterator[str]:
     if grant.files is None or os.path.realpath(parent) != os.path.join(grant.root, *TOOLS):
         yield tool_directory
         return
-    private = _private_directory()
-    try:
-        copy = os.path.join(private, uid)
-        tree = digests.scan(grant.root, *TOOLS, uid, visit=_Copy(copy).visit)
-        approved = {path.removeprefix(f"{uid}/"): file for path, file in grant.files.items() if path.startswith(f"{uid}/")}
+    approved = {path.removeprefix(f"{uid}/"): file for path, file in grant.files.items() if path.startswith(f"{uid}/")}
+    with private_copy(grant.root, *TOOLS, uid) as (copy, tree):
         if changed := digests.changes(approved, tree, prefix=f"{PREFIX}{uid}/"):
             raise NotTrusted(grant.root, changes=changed)
         yield copy
-    finally:
-        _remove(private)
-
-
-class _Copy:
-    """Copies each file that a scan visits while it is hashed, so that what was hashed is what the copy holds."""
-
-    def __init__(self, directory: str) -> None:
-        self._directory = directory
-
-    def visit(self, path: str, descriptor: int, status: os.stat_result) -> str:
-        target = os.path.join(self._directory, *path.split("/"))
-        try:
-            os.makedirs(os.path.dirname(target), mode=0o700, exist_ok=True)
-            mode = 0o700 if status.st_mode & stat.S_IXUSR else 0o600
-            written = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
-        except OSError as error:
-            raise StorageError("write", target, error) from error
-        digest = TextDigest()
-        try:
-            for chunk in digests.chunks(descriptor, status):
-                digest.update(chunk)
-                _write(written, chunk, target)
-        finally:
-            os.close(written)
-        return digest.hexdigest()
-
-
-def _write(descriptor: int, data: bytes, path: str) -> None:
-    view = memoryview(data)
-    try:
-        while view:
-            view = view[os.write(descriptor, view) :]
-    except OSError as error:
-        raise StorageError("write", path, error) from error
 
 
 def _listed(root: str, paths: str) -> bool:
@@ -198,29 +160,3 @@ def _listed(root: str, paths: str) -> bool:
         if f"{root}/".startswith(os.path.join(os.path.realpath(path), "")):
             return True
     return False
-
-
-def _private_directory() -> str:
-    path = os.path.join(os.path.abspath(os.environ.get("TMPDIR") or "/tmp"), f"vespe-{os.urandom(12).hex()}")
-    try:
-        os.mkdir(path, 0o700)
-    except OSError as error:
-        raise StorageError("make", path, error) from error
-    return path
-
-
-def _remove(directory: str) -> None:
-    """Remove a private directory whatever a tool has left in it; what cannot be removed stays, private, to the system's cleaner."""
-    directories = [directory]
-    for path in directories:
-        with contextlib.suppress(OSError):
-            os.chmod(path, stat.S_IRWXU)
-            with os.scandir(path) as listing:
-                entries = list(listing)
-            directories += [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
-            for entry in entries:
-                if not entry.is_dir(follow_symlinks=False):
-                    os.unlink(entry.path)
-    for path in reversed(directories):
-        with contextlib.suppress(OSError):
-            os.rmdir(path)

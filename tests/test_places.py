@@ -1,0 +1,51 @@
+"""The identity of a place: never through a link, and never a directory made later under the same name."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from vespe.places import Place, place_of
+
+
+def test_no_place_is_seen_through_a_link(tmp_path: Path) -> None:
+    (tmp_path / "real" / "inner").mkdir(parents=True)
+    (tmp_path / "link").symlink_to("real")
+    assert place_of(str(tmp_path), "real", "inner")
+    assert place_of(str(tmp_path), "link") is None
+    assert place_of(str(tmp_path), "link", "inner") is None
+    assert place_of(str(tmp_path), "gone") is None
+
+
+def test_a_file_system_without_generations_gives_a_weak_place() -> None:
+    found = place_of("/proc" if os.path.isdir("/proc") else "/dev")
+    assert found
+    assert found.generation is None
+
+
+def test_a_directory_made_again_under_the_same_name_has_another_identity(tmp_path: Path) -> None:
+    seen: set[str] = set()
+    for number in range(20):
+        (tmp_path / "here").mkdir()
+        place = place_of(str(tmp_path), "here")
+        assert place
+        if not place.strong:
+            pytest.skip("this file system tells no generation of an inode: the documented residual risk")
+        seen.add(place.name)
+        assert len(seen) == number + 1
+        (tmp_path / "here").rmdir()
+
+
+def test_the_path_of_a_place_is_the_real_one(tmp_path: Path) -> None:
+    (tmp_path / "real" / "inner").mkdir(parents=True)
+    (tmp_path / "link").symlink_to("real")
+    place = place_of(str(tmp_path / "link"), "inner")
+    assert place
+    assert place.path == str(tmp_path / "real" / "inner")
+
+
+def test_names_of_records_differ_by_what_makes_a_place_strong() -> None:
+    weak = Place(path="/p", inode=255, device=16)
+    assert weak.name == "ff-d10"
+    assert Place(path="/p", inode=255, device=16, generation=10).name == "ff-ga"
+    assert Place(path="/p", inode=255, device=16, birth_ns=11).name == "ff-d10-bb"

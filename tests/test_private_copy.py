@@ -1,0 +1,90 @@
+"""A private copy holds what was hashed, belongs to its user alone, and goes away."""
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from vespe import file_walk
+from vespe.errors import StorageError
+from vespe.private_copy import private_copy
+
+
+@pytest.fixture
+def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A directory for temporary files, which must be empty again at the end."""
+    directory = tmp_path / "scratch"
+    directory.mkdir()
+    monkeypatch.setenv("TMPDIR", str(directory))
+    yield directory
+    assert list(directory.iterdir()) == []
+
+
+@pytest.fixture
+def original(tmp_path: Path) -> Path:
+    directory = tmp_path / "original" / "tool-a"
+    (directory / "deep" / "er").mkdir(parents=True)
+    (directory / "deep" / "er" / "data.bin").write_bytes(b"\0\r\n" * 1_000_000)
+    (directory / "run.sh").write_bytes(b"#!/bin/sh\r\n")
+    (directory / "run.sh").chmod(0o755)
+    return directory
+
+
+def test_the_copy_holds_every_byte_and_the_tree_says_the_same_as_a_scan(original: Path, scratch: Path) -> None:
+    with private_copy(str(original.parent), "tool-a") as (copy, tree):
+        assert tree == file_walk.scan(str(original)) == file_walk.scan(copy)
+        for name in ("run.sh", "deep/er/data.bin"):
+            assert Path(copy, name).read_bytes() == (original / name).read_bytes()
+
+
+def test_the_copy_is_private_and_keeps_its_name_and_what_may_be_executed(original: Path, scratch: Path) -> None:
+    (original / "run.sh").chmod(0o4777)
+    with private_copy(str(original.parent), "tool-a") as (copy, _):
+        assert os.path.basename(copy) == "tool-a"
+        assert stat.S_IMODE(os.stat(os.path.dirname(copy)).st_mode) == 0o700
+        assert stat.S_IMODE(os.stat(f"{copy}/run.sh").st_mode) == 0o700
+        assert stat.S_IMODE(os.stat(f"{copy}/deep/er/data.bin").st_mode) == 0o600
+
+
+def test_what_is_odd_is_not_copied(original: Path, scratch: Path) -> None:
+    (original / "link").symlink_to("/etc/passwd")
+    with private_copy(str(original.parent), "tool-a") as (copy, tree):
+        assert dict(tree.odd) == {"link": "a symbolic link"}
+        assert sorted(os.listdir(copy)) == ["deep", "run.sh"]
+
+
+def test_the_copy_goes_away_when_its_use_fails_and_whatever_was_left_in_it(original: Path, scratch: Path) -> None:
+    outside = scratch.parent / "outside"
+    outside.mkdir()
+    (outside / "kept").touch()
+    with pytest.raises(RuntimeError), private_copy(str(original.parent), "tool-a") as (copy, _):
+        Path(copy, "deep", "link").symlink_to(outside)
+        Path(copy, "deep").chmod(0)
+        raise RuntimeError
+    assert (outside / "kept").exists()
+
+
+def test_a_directory_that_is_not_there_gives_an_empty_tree(tmp_path: Path, scratch: Path) -> None:
+    with private_copy(str(tmp_path), "gone") as (copy, tree):
+        assert (tree.files, tree.odd, os.path.exists(copy)) == ({}, {}, False)
+
+
+def test_a_copy_that_cannot_be_written_is_a_storage_error(original: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = os.makedirs
+
+    def in_the_way(name: str, mode: int = 0o777, exist_ok: bool = False) -> None:
+        plain(os.path.dirname(name), mode, exist_ok=True)
+        Path(name).touch()
+
+    monkeypatch.setattr(os, "makedirs", in_the_way)
+    with pytest.raises(StorageError, match="cannot write"), private_copy(str(original.parent), "tool-a"):
+        pytest.fail("there is no copy to use")
+
+
+def test_without_a_tmpdir_the_copy_is_in_the_systems(original: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TMPDIR", raising=False)
+    with private_copy(str(original.parent), "tool-a") as (copy, _):
+        assert copy.startswith("/tmp/vespe-")
+    assert not os.path.exists(os.path.dirname(copy))
