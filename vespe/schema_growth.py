@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Final, TypeAlias
 
-from vespe.subschemas import IN_PLACE, References, children, is_resource, walk
+from vespe.subschemas import IN_PLACE, REFERENCES, References, children, is_resource, walk
 
 _STEPS: Final = 200_000
 """How much counting is done before a schema is called too entangled."""
@@ -65,16 +65,22 @@ class _Graph:
                 self._extra[id(sub)] = _own_cost(sub)
 
     def _targets(self, schema: dict[str, Any], resource: Any) -> Iterator[Any]:
-        for keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
+        for keyword in REFERENCES:
             reference = schema.get(keyword)
             if not isinstance(reference, str):
                 continue
             base, _, fragment = reference.partition("#")
-            if keyword == "$dynamicRef":
-                yield from (sub for sub in self._dynamic if sub["$dynamicAnchor"] == fragment)
-            for within in self._named(base) if base else [resource]:
-                if (target := self._references.target(f"#{fragment}", resource=within)) is not None:
-                    yield target
+            within = self._named(base) if base else [resource]
+            found = [self._references.target(f"#{fragment}", resource=one) for one in within]
+            found = [target for target in found if target is not None]
+            if keyword == "$dynamicRef" and any(_is_dynamic(target, fragment) for target in found):
+                found = self._outermost(fragment)
+            yield from found
+
+    def _outermost(self, name: str) -> list[Any]:
+        """Give what a dynamic reference stands for: the root's own anchor, since all begins there, else any of that name."""
+        own = self._references.target(f"#{name}")
+        return [own] if _is_dynamic(own, name) else [sub for sub in self._dynamic if _is_dynamic(sub, name)]
 
     def _named(self, address: str) -> list[Any]:
         last = address.rpartition("/")[2]
@@ -120,6 +126,10 @@ class _Graph:
                 found[id(schema)] += times
             self.steps += 1
         return found
+
+
+def _is_dynamic(schema: Any, name: str) -> bool:
+    return isinstance(schema, dict) and schema.get("$dynamicAnchor") == name
 
 
 def _own_cost(schema: dict[str, Any]) -> int:
