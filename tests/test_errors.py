@@ -1,0 +1,173 @@
+"""The errors are one drawn tree of inert values: a code, a sentence, a hint and fields that JSON can say."""
+
+import inspect
+import json
+import re
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from vespe import errors
+from vespe.errors import VespeError
+
+REFUSED = OSError(28, "No space left on device")
+
+MADE: dict[type[VespeError], Callable[[], VespeError]] = {
+    errors.UsageError: lambda: errors.UsageError("asks for what cannot be"),
+    errors.ProjectNotFound: lambda: errors.ProjectNotFound("/tmp/x"),
+    errors.ToolNotFound: lambda: errors.ToolNotFound("ad", searched=["project_tools"], close=["add", "and"]),
+    errors.KitNotFound: lambda: errors.KitNotFound("gti", close=["git"]),
+    errors.AmbiguousTool: lambda: errors.AmbiguousTool("add", scope="kit", uids=["tool-a", "tool-b"], paths=["/a", "/b"]),
+    errors.ToolImplementationNotFound: lambda: errors.ToolImplementationNotFound("add"),
+    errors.InvalidDocument: lambda: errors.InvalidDocument("is no JSON", path="config.json", line=3, column=7),
+    errors.InvalidTool: lambda: errors.InvalidTool("tool-a", ["`name` is missing", "`schema` is no object"]),
+    errors.InvalidArguments: lambda: errors.InvalidArguments("wrong", violations=[{"pointer": "/a", "message": "is missing"}]),
+    errors.ParsingError: lambda: errors.ParsingError("not JSON"),
+    errors.InvalidToolCall: lambda: errors.InvalidToolCall("has no name"),
+    errors.Refused: lambda: errors.Refused("policy says no"),
+    errors.NotTrusted: lambda: errors.NotTrusted("/project", changes=["a.py changed"]),
+    errors.MissingSecret: lambda: errors.MissingSecret("TOKEN", tool="search"),
+    errors.AddressRefused: lambda: errors.AddressRefused("internal.example", address="10.0.0.1", why="a private address"),
+    errors.ToolExecutionError: lambda: errors.ToolExecutionError("failed", details={"exit_code": 3}),
+    errors.InvalidOutput: lambda: errors.InvalidOutput("is no JSON"),
+    errors.OutputTooLarge: lambda: errors.OutputTooLarge("wrote too much", kept=b"head"),
+    errors.TimedOut: lambda: errors.TimedOut("sleep", seconds=0.5),
+    errors.Interrupted: lambda: errors.Interrupted("was cancelled"),
+    errors.StorageError: lambda: errors.StorageError("write", "/full/file", REFUSED),
+}
+
+
+def tree(root: type[VespeError]) -> Iterator[type[VespeError]]:
+    for child in root.__subclasses__():
+        if child.__module__ == errors.__name__:
+            yield child
+            yield from tree(child)
+
+
+CLASSES = list(tree(VespeError))
+
+
+def test_the_tree_that_the_docstring_draws_is_the_tree_of_classes() -> None:
+    drawn: list[tuple[str, str]] = []
+    above = {0: "VespeError"}
+    for line in (errors.__doc__ or "").splitlines():
+        if found := re.match(r"((?:\|   |    )*)(?:\|--|`--) (\w+)", line):
+            depth = len(found[1]) // 4 + 1
+            above[depth] = found[2]
+            drawn.append((found[2], above[depth - 1]))
+    assert sorted(drawn) == sorted((c.__name__, c.__mro__[1].__name__) for c in CLASSES)
+
+
+def test_every_error_class_of_the_module_is_in_the_tree_and_documented() -> None:
+    defined = {value for value in vars(errors).values() if inspect.isclass(value) and issubclass(value, Exception)}
+    assert defined == {VespeError, *CLASSES}
+    assert [c.__name__ for c in CLASSES if not c.__doc__] == []
+
+
+def test_every_error_has_a_code_of_its_own() -> None:
+    codes = [vars(c).get("code") for c in (VespeError, *CLASSES)]
+    assert None not in codes and len(set(codes)) == len(codes)
+    assert all(re.fullmatch("[a-z]+(_[a-z]+)*", str(code)) for code in codes)
+
+
+def test_what_a_model_can_mend_is_retryable_and_nothing_else() -> None:
+    assert {c for c in CLASSES if c.retryable} == {errors.InvalidArguments, errors.ParsingError, errors.InvalidToolCall}
+
+
+def test_every_leaf_is_made_in_these_tests() -> None:
+    assert {c for c in CLASSES if not c.__subclasses__()} <= set(MADE)
+
+
+@pytest.mark.parametrize("kind", MADE, ids=lambda kind: kind.__name__)
+def test_an_error_is_a_sentence_with_fields_and_making_it_does_nothing(kind: type[VespeError], capfd: pytest.CaptureFixture[str]) -> None:
+    error = MADE[kind]()
+    assert type(error) is kind and str(error) == error.message != ""
+    assert json.loads(json.dumps(error.details)) == error.details
+    assert "Traceback" not in str(error) and "\n" not in str(error)
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("kind", "builtin"),
+    [
+        (errors.NotFound, LookupError),
+        (errors.InvalidDocument, ValueError),
+        (errors.InvalidArguments, ValueError),
+        (errors.Refused, PermissionError),
+        (errors.ToolExecutionError, RuntimeError),
+        (errors.TimedOut, TimeoutError),
+        (errors.StorageError, OSError),
+    ],
+)
+def test_an_error_is_caught_as_the_builtin_that_a_caller_expects(kind: type[VespeError], builtin: type[Exception]) -> None:
+    assert issubclass(kind, builtin)
+
+
+def test_one_error_does_not_share_its_details_with_another() -> None:
+    given = {"a": 1}
+    first, second = VespeError("x", details=given), VespeError("x", details=given)
+    first.details["b"] = 2
+    assert (second.details, given) == ({"a": 1}, {"a": 1})
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence", "hint"),
+    [
+        (errors.ToolNotFound("ad", close=["add", "and"]), "no available tool is called 'ad'", "did you mean add or and?"),
+        (errors.ToolNotFound("x", searched=["a", "b"]), "no available tool is called 'x' in a, b", "`vespe tool list --all`"),
+        (errors.ToolNotFound("x", reason="its kit is inactive"), "is called 'x': its kit is inactive", "`vespe tool list --all`"),
+        (errors.KitNotFound("gti", close=["git"]), "no kit is called 'gti'", "did you mean git?"),
+        (errors.KitNotFound("gti"), "no kit is called 'gti'", "`vespe kit list`"),
+        (errors.ProjectNotFound("/tmp/x"), "neither /tmp/x nor a directory above it has .vespe/", "`vespe init`"),
+        (errors.NotTrusted("/p"), "/p is not trusted", "`vespe trust`"),
+        (errors.MissingSecret("KEY", tool="t"), "the tool 't' needs the secret KEY", "KEY"),
+        (errors.TimedOut("sleep", seconds=30.0), "sleep did not finish within 30 s", "--timeout"),
+        (errors.StorageError("write", "/full/f", REFUSED), "cannot write /full/f: No space left on device", ""),
+        (errors.StorageError("read", "/f", OSError("odd")), "cannot read /f: odd", ""),
+        (errors.InvalidTool("tool-a", []), "tool-a: is invalid", "`vespe tool list --all`"),
+        (errors.InvalidTool("tool-a", ["x", "y"], path="/p/tool-a"), "/p/tool-a: x; y", "mend what it names"),
+        (
+            errors.AmbiguousTool("n", scope="k", uids=["tool-a", "tool-b"], paths=[]),
+            "k has 2 tools called 'n': tool-a, tool-b",
+            "by its uid",
+        ),
+    ],
+)
+def test_a_sentence_says_what_and_where_and_the_hint_what_to_do(error: VespeError, sentence: str, hint: str) -> None:
+    assert sentence in str(error) and hint in error.hint
+
+
+@pytest.mark.parametrize(
+    ("place", "sentence"),
+    [
+        ({}, "is odd"),
+        ({"path": "f.json"}, "f.json: is odd"),
+        ({"path": "f.json", "line": 2}, "f.json:2: is odd"),
+        ({"path": "f.json", "line": 2, "column": 5}, "f.json:2:5: is odd"),
+        ({"path": "f.json", "column": 5}, "f.json: is odd"),
+        ({"path": "f.json", "pointer": "/a/0"}, "f.json: is odd at /a/0"),
+    ],
+)
+def test_an_invalid_document_says_its_place_as_far_as_it_is_known(place: dict[str, str | int], sentence: str) -> None:
+    error = errors.InvalidDocument("is odd", **place)  # type: ignore[arg-type]  # the table mixes texts and numbers
+    assert str(error) == sentence
+    assert error.details == {"path": "", "line": 0, "column": 0, "pointer": "", "reason": "is odd"} | place
+
+
+def test_many_changes_of_a_project_are_counted_and_not_all_shown() -> None:
+    error = errors.NotTrusted("/p", changes=[f"file {n}" for n in range(20)])
+    assert "file 7; and 12 more" in str(error) and "file 8" not in str(error)
+    assert len(error.details["changes"]) == 20
+
+
+def test_violations_are_copied_and_stand_in_the_details() -> None:
+    violation = {"pointer": "/a", "message": "is missing"}
+    error = errors.InvalidArguments("wrong", violations=iter([violation]))
+    violation["pointer"] = "/changed"
+    assert error.violations == ({"pointer": "/a", "message": "is missing"},)
+    assert error.details == {"violations": [{"pointer": "/a", "message": "is missing"}]}
+
+
+def test_a_storage_error_keeps_the_number_and_the_path() -> None:
+    error = errors.StorageError("write", "/full/f", REFUSED)
+    assert (error.path, error.details) == ("/full/f", {"path": "/full/f", "errno": 28})
