@@ -131,7 +131,7 @@ def _redacted_text(text: str, sought: _Sought) -> str:
 class _Reading:
     """A text as its reader takes it: each unit of another text as what it means, one character or none."""
 
-    def __init__(self, of: "_Reading | str", unit: re.Pattern[str] = _LINE_END, meaning: Callable[[_Match], str] | None = None) -> None:
+    def __init__(self, of: "_Reading | str", *, unit: re.Pattern[str] = _LINE_END, meaning: Callable[[_Match], str] | None = None) -> None:
         self.of, self.unit, self.meaning = of, unit, meaning or _nothing
         self.written: str = of if isinstance(of, str) else of.text
         self.text: str = unit.sub(self.meaning, self.written)
@@ -169,12 +169,12 @@ def _spans(text: str, form: str) -> Iterator[_Span]:
 def _readings(text: str) -> Iterator[_Reading]:
     """The text with its percent escapes read, and with its backslash escapes read, once and again."""
     if "%" in text:
-        yield _Reading(text, _PERCENT, _percent_meaning)
+        yield _Reading(text, unit=_PERCENT, meaning=_percent_meaning)
     reading: str | _Reading = text
     written = text
     for _ in range(_NESTED_ESCAPES):
         if "\\" in written:
-            reading = _Reading(reading, _ESCAPE, _escape_meaning)
+            reading = _Reading(reading, unit=_ESCAPE, meaning=_escape_meaning)
             written = reading.text
             yield reading
 
