@@ -52,7 +52,7 @@ class Command:
     `argv[0]` with a slash is a path, else a name in the absolute directories of `env`'s PATH. `env` is the whole
     environment. `stdin` is all that the process can read; with `result_fd` a descriptor for one result is open in
     it, and its number is argv's last element. `timeout_s` counts from the call of `run`; `cap_bytes` bounds stdout,
-    and the result.
+    and the result. `name` is what errors call it, by default the program's.
     """
 
     argv: Sequence[str]
@@ -62,6 +62,7 @@ class Command:
     result_fd: bool = False
     timeout_s: float
     cap_bytes: int = defaults.LARGER_CAP_BYTES
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,7 +204,7 @@ class _Call:
 
     def __init__(self, command: Command) -> None:
         self.command = command
-        self.program = os.path.basename(command.argv[0])
+        self.program = command.name or os.path.basename(command.argv[0])
         self.began = time.monotonic()
         self.deadline = self.began + command.timeout_s
         self.give_up: float | None = None

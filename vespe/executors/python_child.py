@@ -44,7 +44,7 @@ def main(message: "dict[str, Any]") -> "NoReturn":
     except Failed as failed:
         import json
 
-        answer = json.dumps({"error": failed.answer})
+        answer = json.dumps({"error": failed.answer}, ensure_ascii=False)
     if os.getpid() != here:
         os._exit(0)  # the tool has forked, and this is not the process that was asked
     if _identity(result) != identity:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from vespe import documents, process, script_environments
-from vespe.errors import InvalidArguments, InvalidDocument, InvalidOutput, InvalidTool, TimedOut, ToolExecutionError
+from vespe.errors import InvalidArguments, InvalidDocument, InvalidOutput, InvalidTool, ToolExecutionError
 from vespe.executors.base import Context
 from vespe.models import Execution, Implementation, JsonObject, Tool
 from vespe.script_metadata import Metadata, python_satisfies, read_metadata
@@ -72,12 +72,9 @@ class PythonScript:
             stdin=process.boot_message(_CHILD, message),
             result_fd=True,
             timeout_s=context.timeout_s,
+            name=tool.name,
         )
-        try:
-            finished = process.run(command, cancel=context.cancel)
-        except TimedOut as late:
-            raise _named(late, tool) from None
-        return _execution(finished, implementation)
+        return _execution(process.run(command, cancel=context.cancel), implementation)
 
     def _interpreter(self, metadata: Metadata, context: Context) -> str:
         if not metadata.dependencies:
@@ -95,7 +92,7 @@ def _script(tool: Tool, implementation: Implementation, context: Context) -> tup
     """The script's path and bytes, read once: what was read is what runs."""
     name = os.path.normpath(str(implementation.path))
     path = os.path.join(context.directory, name)
-    if os.path.isabs(name) or name.startswith(".."):
+    if os.path.isabs(name) or name.split(os.sep)[0] == "..":
         raise InvalidTool(tool.uid, [f"`path` {implementation.path} leads out of the tool's directory"], path=context.directory)
     if not os.path.lexists(path):
         raise InvalidTool(tool.uid, [f"`path` names {implementation.path}, and there is no such file"], path=context.directory)
@@ -113,12 +110,6 @@ def _metadata(source: bytes, path: str) -> Metadata:
             details={"requires_python": metadata.requires_python, "python": running},
         )
     return metadata
-
-
-def _named(late: TimedOut, tool: Tool) -> TimedOut:
-    named = TimedOut(tool.name, seconds=late.seconds)
-    named.details.update(late.details)
-    return named
 
 
 def _execution(finished: process.Finished, implementation: Implementation) -> Execution:

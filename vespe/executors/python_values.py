@@ -258,7 +258,8 @@ def plain(value: "Any", pointer: str, depth: int) -> "Any":
 
 def _number(value: "Any", pointer: str) -> "Any":
     if isinstance(value, float) and not -float("inf") < value < float("inf"):
-        raise Unfit(pointer, f"is {float(value)!r}, which JSON cannot say")
+        name = "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
+        raise Unfit(pointer, f"is {name}, which JSON cannot say")
     try:
         repr(value)
     except ValueError:
