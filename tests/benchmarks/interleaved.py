@@ -41,8 +41,11 @@ def vespe_command() -> list[str]:
 
 
 def home_environment(home: Path) -> dict[str, str]:
-    """Give the environment of a user who has nothing yet: a home of its own, and no settings of Vespe or XDG."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("VESPE_", "XDG_", "COV_", "COVERAGE_"))}
+    """Give the environment of a user who has nothing yet: a home of its own, and no settings of Vespe, XDG or Python.
+
+    With PYTHONDONTWRITEBYTECODE every start would compile every module again.
+    """
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("VESPE_", "XDG_", "COV_", "COVERAGE_", "PYTHON"))}
     return kept | {"HOME": str(home), "NO_COLOR": "1"}
 
 
