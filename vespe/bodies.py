@@ -1,5 +1,6 @@
 """The body of an HTTP response: read within a cap, as it is sent and as it is decompressed, and decoded to text."""
 
+import codecs
 import re
 import zlib
 from collections.abc import Iterable
@@ -46,15 +47,21 @@ def decode(body: bytes, content_type: str) -> tuple[str, str]:
 
     A byte order mark is dropped; bytes that the charset cannot read become U+FFFD; an unknown charset counts as UTF-8.
     """
-    named = _CHARSET.search(content_type)
-    charset = named[1] if named and _CHARSETS.fullmatch(named[1]) else "utf-8"
+    charset = _charset(content_type)
     try:
         return body.decode(charset).removeprefix("\ufeff"), ""
     except UnicodeDecodeError:
-        text = body.decode(charset, "replace").removeprefix("\ufeff")
+        return body.decode(charset, "replace").removeprefix("\ufeff"), f"bytes of the response that are no {charset} became U+FFFD"
+
+
+def _charset(content_type: str) -> str:
+    named = _CHARSET.search(content_type)
+    if named is None or not _CHARSETS.fullmatch(named[1]):
+        return "utf-8"
+    try:
+        return codecs.lookup(named[1]).name
     except LookupError:
-        text, charset = body.decode("utf-8", "replace").removeprefix("\ufeff"), "utf-8"
-    return text, f"bytes of the response that are no {charset} became U+FFFD"
+        return "utf-8"
 
 
 class _Inflate:
