@@ -19,7 +19,7 @@ FLOORS: dict[str, int] = {
             "tool_templates script_metadata python_names python_types documents fields tool_fields implementations schemas locations process file_walk sockets slots confined redaction",
             "script_environments tooldir configuration places private_copy annotated python_classes schema_forms trees web text_search git_commit",
             "annotations file_tools kits verdicts approvals project http_templates",
-            "catalog signatures trust",
+            "catalog scopes snapshots signatures trust",
             "resolver drafts review",
             "authoring executors.base adapters.base",
             "executors.python_script executors.shell_command executors.http_request "

@@ -65,7 +65,9 @@ def test_init_makes_the_directory_that_it_is_given(tmp_path: Path) -> None:
 def test_init_completes_what_a_killed_one_left(tmp_path: Path) -> None:
     (tmp_path / ".vespe").mkdir()
     assert project.init_project(tmp_path) is False
-    assert project.read_config(tmp_path) == ProjectConfig(document=read(tmp_path)) and os.path.isdir(project.tools_dir(tmp_path))
+    assert project.read_config(tmp_path) == ProjectConfig(root=str(tmp_path), document=read(tmp_path)) and os.path.isdir(
+        project.tools_dir(tmp_path)
+    )
 
 
 def test_init_leaves_the_files_of_others_alone(tmp_path: Path) -> None:
@@ -104,7 +106,7 @@ def test_exactly_one_of_several_inits_at_once_has_made_the_project(tmp_path: Pat
 
 def test_what_is_not_said_has_its_default(root: Path) -> None:
     config(root).unlink()
-    assert project.read_config(root) == ProjectConfig()
+    assert project.read_config(root) == ProjectConfig(root=str(root))
     write(root, {"active_kits": ["a", "b"]})
     assert project.read_config(root).active_kits == ("a", "b")
     assert project.read_config(root).tool_resolution_order == ("project_tools", "active_kits")

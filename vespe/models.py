@@ -122,7 +122,7 @@ class Resolution:
     @property
     def shadows(self) -> tuple[Candidate, ...]:
         """The candidates that the winner hides, in the order of their scopes."""
-        return tuple(c for c in self.candidates if c.status == "shadowed")
+        return tuple(c for c in self.candidates if c.shadowed_by is not None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,3 +197,16 @@ class Execution:
     result: JsonValue = None
     logs: str = ""
     notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One row of `vespe tool list`: an entry, what becomes of its name here, and the uid of what shadows it.
+
+    `status` is `available`, `shadowed`, `inactive` or `broken`. An entry may be available and have a `problem`: it then
+    shares its uid with a tool of another scope.
+    """
+
+    entry: Entry
+    status: str
+    shadowed_by: str | None = None

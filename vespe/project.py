@@ -85,7 +85,7 @@ def read_config(root: str | os.PathLike[str]) -> ProjectConfig:
     Raises InvalidDocument, with the JSON Pointer, for a value of the wrong type, a newer version or `trust: true`;
     StorageError where the file cannot be read. A scope that does not exist is no error here.
     """
-    path = config_path(root)
+    path = config_path(os.path.abspath(root))
     return _checked(_document(path), path)
 
 
@@ -95,7 +95,7 @@ def update_config(root: str | os.PathLike[str], change: Callable[[JsonObject], N
     Gives the new configuration; nothing is written where nothing changed, or where the result would not be valid.
     Raises as `read_config` does, and StorageError.
     """
-    path = config_path(root)
+    path = config_path(os.path.abspath(root))
     with documents.locked(project_dir(root)):
         before = _document(path)
         _checked(before, path)
@@ -152,6 +152,7 @@ def _checked(document: JsonObject, path: str) -> ProjectConfig:
                 "a project cannot grant itself trust", path=path, pointer=pointer, hint="remove the key, then approve it with `vespe trust`"
             )
     return ProjectConfig(
+        root=os.path.dirname(os.path.dirname(path)),
         active_kits=fields.strings(document, "active_kits", path=path),
         tool_resolution_order=fields.strings(document, "tool_resolution_order", path=path, default=defaults.DEFAULT_ORDER),
         document=document,
