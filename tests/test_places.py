@@ -1,6 +1,7 @@
 """The identity of a place: never through a link, and never a directory made later under the same name."""
 
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -17,10 +18,27 @@ def test_no_place_is_seen_through_a_link(tmp_path: Path) -> None:
     assert place_of(str(tmp_path), "gone") is None
 
 
-def test_a_file_system_without_generations_gives_a_weak_place() -> None:
+@pytest.mark.skipif(not os.path.isdir("/dev/shm"), reason="needs a file system without generations, as Linux has there")
+def test_a_directory_in_memory_made_again_has_another_time_of_birth() -> None:
+    directory = f"/dev/shm/vespe-{os.urandom(8).hex()}"
+    seen = set()
+    for _ in range(5):
+        os.mkdir(directory)
+        place = place_of(directory)
+        os.rmdir(directory)
+        time.sleep(0.01)
+        assert place
+        seen.add((place.generation, place.birth_ns))
+    if seen == {(None, None)}:
+        pytest.skip("this kernel keeps no time of birth in memory: the documented residual risk")
+    assert len(seen) == 5
+
+
+def test_a_file_system_that_tells_neither_gives_a_weak_place() -> None:
     found = place_of("/proc" if os.path.isdir("/proc") else "/dev")
     assert found
     assert found.generation is None
+    assert found.strong is (found.birth_ns is not None)
 
 
 def test_a_directory_made_again_under_the_same_name_has_another_identity(tmp_path: Path) -> None:

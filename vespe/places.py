@@ -4,11 +4,20 @@ import fcntl
 import os
 import sys
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from vespe.deferred import deferred
 from vespe.file_walk import open_beneath
 
+if TYPE_CHECKING:
+    import ctypes
+else:
+    ctypes = deferred("ctypes")
+
 _FS_IOC_GETVERSION: Final = 0x80087601
+_AT_EMPTY_PATH: Final = 0x1000
+_STATX_BTIME: Final = 0x800
+_STATX_BYTES: Final = 256
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,8 +25,8 @@ class Place:
     """Which directory it is, however it is called: strong where its inode also tells its generation or its birth.
 
     Inode numbers come back within a second on ext4: a directory that is deleted and cloned again at the same path has the same
-    device and inode. Its generation (Linux: ext4, XFS, btrfs, F2FS) or its time of birth (macOS) differs. Elsewhere (tmpfs,
-    overlay, network) the device and the path must match too, and a reused inode number is the residual risk.
+    device and inode. Its generation (Linux: ext4, XFS, btrfs, F2FS) or its time of birth (macOS; Linux: overlay, tmpfs) differs.
+    Elsewhere (some network file systems) the device and the path must match too, and a reused inode is the residual risk.
     """
 
     path: str
@@ -47,19 +56,20 @@ def place_of(root: str, *names: str) -> Place | None:
         return None
     try:
         status = os.fstat(descriptor)
-        birth = getattr(status, "st_birthtime", None)
+        generation = _generation(descriptor)
         return Place(
             path=os.path.join(os.path.realpath(root), *names),
             inode=status.st_ino,
             device=status.st_dev,
-            generation=_generation(descriptor),
-            birth_ns=None if birth is None else int(birth * 1e9),
+            generation=generation,
+            birth_ns=_birth(descriptor, status) if generation is None else None,
         )
     finally:
         os.close(descriptor)
 
 
 def _generation(descriptor: int) -> int | None:
+    """Give the inode's generation, or None where the file system keeps none: 0 is what one that only pretends to says."""
     if sys.platform != "linux":
         return None
     answer = bytearray(8)
@@ -67,4 +77,18 @@ def _generation(descriptor: int) -> int | None:
         fcntl.ioctl(descriptor, _FS_IOC_GETVERSION, answer)
     except OSError:
         return None
-    return int.from_bytes(answer[:4], sys.byteorder)
+    return int.from_bytes(answer[:4], sys.byteorder) or None
+
+
+def _birth(descriptor: int, status: os.stat_result) -> int | None:
+    """Give the time of birth in ns, or None where the system does not keep it; Python's own stat does not tell it on Linux."""
+    told = getattr(status, "st_birthtime", None)
+    if told is not None or sys.platform != "linux":
+        return None if told is None else int(told * 1e9)
+    answer = ctypes.create_string_buffer(_STATX_BYTES)
+    try:
+        failed = ctypes.CDLL(None).statx(descriptor, b"", _AT_EMPTY_PATH, _STATX_BTIME, answer)
+    except (AttributeError, OSError):
+        return None
+    mask, seconds, nanoseconds = (int.from_bytes(answer.raw[a:b], sys.byteorder) for a, b in ((0, 4), (80, 88), (88, 92)))
+    return seconds * 1_000_000_000 + nanoseconds if not failed and mask & _STATX_BTIME else None
