@@ -206,3 +206,11 @@ def test_p47_a_store_that_cannot_be_read_is_a_sentence_and_no_approval(home: Pat
         os.seteuid(user)
         store(home).chmod(0o700)
     assert approvals.find_content(kept.digest) == kept
+
+
+def test_p45_what_a_killed_writer_left_is_gone_after_the_next_approval(home: Path) -> None:
+    approvals.store_content("/p", tree("a"), secrets=())
+    (store(home) / "content-00.json.1f-2f.tmp").write_text("{", encoding="utf-8")
+    kept = approvals.store_content("/p", tree("b"), secrets=())
+    assert [record.suffix for record in store(home).iterdir()] == [".json", ".json"]
+    assert approvals.find_content(kept.digest)

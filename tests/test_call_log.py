@@ -174,8 +174,11 @@ def test_a_whole_output_is_kept_in_a_private_file_of_which_the_newest_fifty_stay
     assert [Path(path).exists() for path in paths] == [False] * 3 + [True] * 50
     assert Path(paths[-1]).read_bytes() == b"52"
     assert stat.S_IMODE(Path(paths[-1]).stat().st_mode) == 0o600
+    Path(f"{paths[0]}.1f-2f.tmp").touch()
     call_log.keep_output(b"more")
+    assert sum(path.suffix == ".out" for path in directory.iterdir()) == 50
     assert (directory / "notes.txt").exists()
+    assert not list(directory.glob("*.tmp"))
 
 
 def test_an_output_that_cannot_be_kept_is_a_storage_error(home: Path) -> None:

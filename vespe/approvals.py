@@ -121,6 +121,9 @@ def _store(name: str, document: JsonObject) -> Approval:
     except OSError as error:
         raise StorageError("make", directory, error) from error
     with documents.locked(directory):
+        for left in os.listdir(directory):
+            if left.endswith(".tmp"):
+                _remove(left)
         documents.write_atomic(os.path.join(directory, name), documents.dump_json(document), mode=0o600)
     return _approval(document)
 

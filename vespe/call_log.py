@@ -20,7 +20,8 @@ MAX_LINE_BYTES: Final = 1024 * 1024
 """A line that would be longer goes without its arguments, and says so."""
 MAX_OUTPUTS: Final = 50
 _OLD: Final = ".1"
-_OUTPUT = re.compile(r"[0-9a-f]{16}-[0-9a-f]{16}\.out")
+_OUTPUT = re.compile(r"[0-9a-f]{16}-[0-9a-f]{16}\.out\b")
+"""Also what a killed process left of one."""
 
 
 def append(
@@ -72,7 +73,7 @@ def keep_output(data: bytes) -> str:
     _make(directory)
     path = os.path.join(directory, f"{time.time_ns():016x}-{os.urandom(8).hex()}.out")
     documents.write_atomic(path, data, mode=0o600, durable=False)
-    kept = sorted(name for name in os.listdir(directory) if _OUTPUT.fullmatch(name))
+    kept = sorted(name for name in os.listdir(directory) if _OUTPUT.match(name))
     for name in kept[:-MAX_OUTPUTS]:
         with contextlib.suppress(OSError):
             os.unlink(os.path.join(directory, name))

@@ -91,4 +91,4 @@ def _birth(descriptor: int, status: os.stat_result) -> int | None:
     except (AttributeError, OSError):
         return None
     mask, seconds, nanoseconds = (int.from_bytes(answer.raw[a:b], sys.byteorder) for a, b in ((0, 4), (80, 88), (88, 92)))
-    return seconds * 1_000_000_000 + nanoseconds if not failed and mask & _STATX_BTIME else None
+    return (seconds * 1_000_000_000 + nanoseconds or None) if not failed and mask & _STATX_BTIME else None
