@@ -71,7 +71,7 @@ def test_p36_base64_and_hex_wrapped_into_lines_are_found(newline: str) -> None:
         wrapped = newline.join(whole[i : i + 76] for i in range(0, len(whole), 76))
         shown = redact(f"first{newline}{wrapped}{newline}last", [secret])
         assert shown.count(MASK) == 1 and len(shown) < 40
-        assert shown.startswith(f"first{newline}") and shown.endswith("last")
+        assert shown.startswith(f"first{newline}") and shown.endswith(f"{newline}last")
 
 
 def test_p36_every_string_of_a_value_is_redacted_keys_included() -> None:
@@ -91,6 +91,7 @@ def test_keys_that_become_the_same_keep_apart() -> None:
 
 
 def test_p36_a_number_that_is_a_secret_is_redacted() -> None:
+    assert redact([True, False], ["True", "False"]) == [True, False]
     assert redact({"pin": 83749265, "other": 837492650, "yes": True}, ["83749265"]) == {"pin": MASK, "other": 837492650, "yes": True}
 
 

@@ -208,6 +208,8 @@ def test_p14_a_tar_tool_cannot_be_made_to_run_a_program(tmp_path: Path) -> None:
 def test_p14_more_arguments_than_the_system_takes_are_refused_with_a_sentence(echo: Tool) -> None:
     with pytest.raises(InvalidArguments, match="longer than the operating system takes"):
         run(echo, {"a": ["a" * 130_000] * 60})
+    with pytest.raises(InvalidArguments, match="longer than the operating system takes"):
+        run(shell_tool(None, entrypoint="true", argv=["fixed" * 500_000]))
 
 
 def test_the_longest_argument_that_the_system_takes_passes(echo: Tool) -> None:
