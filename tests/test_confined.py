@@ -180,6 +180,8 @@ def test_the_projects_own_directories_are_read_and_never_written(directory: Dire
     for path in (f"{name}/config", f"{name}/hooks/post-commit", f"sub/{name}/config", name):
         with pytest.raises(PathRefused, match="never write"):
             directory.write_text(path, "x")
+        with pytest.raises(PathRefused, match="never write"):
+            directory.check_writable(path)
     for change in (lambda p: directory.replace_text(p, "old", "new"), directory.remove):
         with pytest.raises(PathRefused, match="never write"):
             change(f"{name}/config")
@@ -214,6 +216,15 @@ def test_a_read_only_file_stays_as_it_is(directory: Directory, root: Path) -> No
     with pytest.raises(PathRefused, match="read-only"):
         directory.write_text("sub/a.txt", "new")
     assert directory.read_text("sub/a.txt") == "one\ntwo\n"
+
+
+def test_what_can_be_written_is_known_beforehand(directory: Directory, root: Path) -> None:
+    assert [directory.check_writable(path) for path in ("sub/a.txt", "sub/new.txt", "new/er.txt")] == [True, False, False]
+    (root / "link").symlink_to("sub/a.txt")
+    (root / "sub" / "a.txt").chmod(0o444)
+    for path, why in (("sub", "a directory"), ("link", "symbolic link"), ("sub/a.txt", "read-only"), ("sub/a.txt/b", "no directory")):
+        with pytest.raises(PathRefused, match=why):
+            directory.check_writable(path)
 
 
 def test_a_write_that_the_system_refuses_leaves_nothing_behind(directory: Directory, root: Path) -> None:

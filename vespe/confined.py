@@ -87,6 +87,14 @@ class Directory:
             return _kind(os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode)
         return None
 
+    def check_writable(self, path: str) -> bool:
+        """Say whether there is a file at `path`; raises PathRefused where a write of it would."""
+        _refuse_protected(path)
+        with _translated("write", path), contextlib.suppress(FileNotFoundError), self._parent(path) as (parent, name):
+            mode = _require_regular(os.stat(name, dir_fd=parent, follow_symlinks=False), path)
+            return _require_write_bit(mode, path)
+        return False
+
     def read_bytes(self, path: str, *, limit: int = defaults.LARGER_CAP_BYTES) -> bytes:
         """Read a regular file; raises InvalidDocument where it is larger than `limit` bytes."""
         with _translated("read", path), self._parent(path) as (parent, name):
@@ -158,9 +166,7 @@ class Directory:
 
     @contextlib.contextmanager
     def _writable(self, path: str, *, create: bool = False) -> Iterator[tuple[int, str]]:
-        for part in _parts(path):
-            if _folded(part) in PROTECTED:
-                raise PathRefused(path, f"lies in {part}, which tools may read and never write")
+        _refuse_protected(path)
         with self._parent(path, create=create) as (parent, name):
             with contextlib.suppress(OSError):  # some network file systems have no locks
                 fcntl.flock(parent, fcntl.LOCK_EX)
@@ -209,6 +215,12 @@ def _parts(path: str) -> list[str]:
     if len(parts) > MAX_DEPTH:
         raise PathRefused(path, f"is deeper than {MAX_DEPTH} directories")
     return parts
+
+
+def _refuse_protected(path: str) -> None:
+    for part in _parts(path):
+        if _folded(part) in PROTECTED:
+            raise PathRefused(path, f"lies in {part}, which tools may read and never write")
 
 
 def _folded(name: str) -> str:
@@ -260,6 +272,12 @@ def _require_regular(status: os.stat_result, path: str) -> int:
     return stat.S_IMODE(status.st_mode) & 0o777
 
 
+def _require_write_bit(mode: int, path: str) -> bool:
+    if not mode & 0o222:
+        raise PathRefused(path, "is read-only")
+    return True
+
+
 def _read(parent: int, name: str, *, path: str, limit: int) -> bytes:
     _require_regular(os.stat(name, dir_fd=parent, follow_symlinks=False), path)  # before opening, which some devices notice
     descriptor = os.open(name, _READ, dir_fd=parent)
@@ -289,8 +307,8 @@ def _replace_file(parent: int, name: str, *, path: str, data: bytes) -> Written:
         mode = _require_regular(os.stat(name, dir_fd=parent, follow_symlinks=False), path)
     except FileNotFoundError:
         mode = None
-    if mode is not None and not mode & 0o222:
-        raise PathRefused(path, "is read-only")
+    if mode is not None:
+        _require_write_bit(mode, path)
     aside = f".vespe-{os.getpid():x}-{time.monotonic_ns():x}.tmp"
     try:
         _write_new(parent, aside, data=data, mode=mode)

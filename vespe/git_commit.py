@@ -87,12 +87,12 @@ def commit_text(directory: Directory, path: str, change: Callable[[str | None], 
     InvalidArguments where the path is ignored, in another repository, or has changes that are not committed, and
     ToolExecutionError where git fails or there is no repository; nothing is changed then.
     """
-    kind = directory.kind(path)
+    exists = directory.check_writable(path)
     repository = _open(directory, run)
     with _locked(repository.git_dir):
         _require_own(directory, path)
-        place = _place(repository, path, exists=kind is not None)
-        old = None if kind is None else directory.read_text(path)
+        place = _place(repository, path, exists=exists)
+        old = directory.read_text(path) if exists else None
         new = change(old)
         if new == old:
             return Committed(len(new.encode("utf-8")), created=False, commit=None, diff="")
