@@ -1,6 +1,7 @@
 """Python annotations, as written in one file, to JSON Schema; nothing is imported and nothing runs."""
 
 import ast
+import builtins
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
@@ -55,9 +56,15 @@ class Reader:
         if full not in self.notes:
             self.notes.append(full)
 
-    def _unknown(self, node: ast.expr, why: str = "is not defined in this file") -> JsonObject:
-        self._note(f"{ast.unparse(node)} {why}, so that any value is accepted")
+    def _unknown(self, node: ast.expr, why: str = "") -> JsonObject:
+        self._note(f"{ast.unparse(node)} {why or self._strangeness(node)}, so that any value is accepted")
         return {}
+
+    def _strangeness(self, node: ast.expr) -> str:
+        module, _, name = self._names.dotted(node).rpartition(".")
+        if module in ("typing", "types", "collections") or (not module and hasattr(builtins, name)):
+            return "has no form in JSON"
+        return "comes from another file, which is not read" if module else "is not defined in this file"
 
     def _below(self, node: ast.expr) -> JsonObject:
         """Read what stands inside a container: from here on a type may refer to itself."""
@@ -133,7 +140,7 @@ class Reader:
 
     def _tuple(self, arguments: list[ast.expr]) -> JsonObject:
         match arguments:
-            case [ast.Tuple(elts=[])]:
+            case []:
                 return {"type": "array", "maxItems": 0}
             case [one, ast.Constant(value=value)] if value is ...:
                 return self._container(one, "list", [one])

@@ -70,7 +70,7 @@ def read_class(node: ast.ClassDef, names: Names) -> Shape:
         members, unread = _members(node, names)
         return replace(shape, members=members, unread=unread)
     fields = _inherited_fields(node, names, kind, ()) if kind not in ("", "flag") else {}
-    return replace(shape, fields=tuple(fields.values()), unread=tuple(_foreign_bases(node, names)))
+    return replace(shape, fields=tuple(fields.values()), unread=tuple(dict.fromkeys(_foreign_bases(node, names, ()))))
 
 
 def read_declaration(name: str, call: ast.Call, names: Names) -> Shape | None:
@@ -119,9 +119,12 @@ def _kind(node: ast.ClassDef, names: Names, seen: tuple[str, ...]) -> str:
     return ""
 
 
-def _foreign_bases(node: ast.ClassDef, names: Names) -> Iterator[str]:
+def _foreign_bases(node: ast.ClassDef, names: Names, seen: tuple[str, ...]) -> Iterator[str]:
     for base in node.bases:
-        if spelling(base) not in names.classes and names.dotted(base) not in (*_BASES, *_PLAIN_BASES):
+        parent = names.classes.get(spelling(base))
+        if parent is not None and parent.name not in (*seen, node.name):
+            yield from _foreign_bases(parent, names, (*seen, node.name))
+        elif parent is None and names.dotted(base) not in (*_BASES, *_PLAIN_BASES):
             yield ast.unparse(base)
 
 

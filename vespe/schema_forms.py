@@ -88,7 +88,8 @@ def settled(schema: JsonObject, definitions: Mapping[str, JsonObject]) -> JsonOb
         if name not in _reachable(name, definitions) and (small or used[name] == 1):
             placed.add(name)
     root = _placed(schema, {name: finished[name] for name in placed})
-    kept = {name: finished[name] for name in _reachable_from(root, finished) if name not in placed}
+    reachable = _reachable_from(root, finished)
+    kept = {name: finished[name] for name in definitions if name in reachable}
     return {**root, "$defs": kept} if kept else root
 
 
