@@ -35,7 +35,8 @@ def mapping(document: JsonObject, key: str, *, path: str) -> JsonObject:
     """Give the object under `key`, or an empty one; raises InvalidDocument for another type."""
     value = document.get(key, {})
     if not isinstance(value, dict):
-        raise wrong_type("an object", value, path=path, pointer=f"/{key}")
+        # An object may hold secrets, so what stands in its place may be one: it is not quoted.
+        raise InvalidDocument("must be an object", path=path, pointer=f"/{key}")
     return value
 
 
