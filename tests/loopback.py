@@ -190,14 +190,14 @@ class Loopback:
 
 
 def _read_request(connection: socket.socket) -> bytes:
-    data = b""
+    data = bytearray()
     while b"\r\n\r\n" not in data:
         piece = connection.recv(65536)
         if not piece or not (data or piece[:1].isalpha()):
             return b""
         data += piece
-    head, _, body = data.partition(b"\r\n\r\n")
+    head = bytes(data).partition(b"\r\n\r\n")[0]
     length = next((int(line.split(b":")[1]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-length:")), 0)
-    while len(body) < length:
-        body += connection.recv(65536)
-    return head + b"\r\n\r\n" + body
+    while len(data) < len(head) + 4 + length and (piece := connection.recv(65536)):
+        data += piece
+    return bytes(data)

@@ -120,6 +120,7 @@ def test_p37_this_machine_s_own_addresses_are_told_from_others(monkeypatch: pyte
         own = probe.getsockname()[0] if routed else "127.0.0.1"
     assert is_own(own)
     assert is_own("127.0.0.1")
+    assert is_own("::ffff:7f00:1") == is_own("::ffff:127.0.0.1")
     assert not is_own(elsewhere)
 
 

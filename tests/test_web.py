@@ -185,6 +185,17 @@ def test_a_kept_connection_that_ended_is_dialled_again_where_asking_twice_is_saf
     assert server.connections == 2
 
 
+def test_a_server_that_hangs_up_again_is_asked_twice_at_most(client: Client) -> None:
+    def first_only(exchange: Exchange) -> bool:
+        return len(exchange.server.requests) == 1 and exchange.reply(b"1")
+
+    with Loopback(first_only) as server:
+        assert get(client, server.url()).status == 200
+        with pytest.raises(ToolExecutionError, match="without sending a response"):
+            get(client, server.url())
+    assert len(server.requests) == 3
+
+
 def test_a_kept_connection_that_ended_fails_a_request_that_may_have_had_its_effect(server: Loopback, client: Client) -> None:
     def post() -> Response:
         return client.exchange(Request(method="POST", url=server.url("/once"), body=b"x"), timeout_s=20, max_bytes=100)
@@ -295,6 +306,11 @@ def test_p38_redirects_are_followed_where_the_tool_asks_for_them(server: Loopbac
     assert (response.status, response.url) == (200, server.url("/echo?a=b%20c"))
 
 
+def test_p38_an_answer_that_comes_early_leaves_redirects_unused(server: Loopback, client: Client) -> None:
+    assert get(client, server.url("/redirect/302//echo"), redirects=5).status == 200
+    assert len(server.requests) == 2
+
+
 def test_p38_a_loop_of_redirects_ends_after_five(server: Loopback, client: Client) -> None:
     def loop(exchange: Exchange) -> bool:
         return exchange.reply(b"", "Location: /again", status=302)
@@ -383,6 +399,12 @@ def test_a_verified_server_is_answered_over_one_connection(secure: Loopback, tru
     for _ in range(3):
         assert get(trusting, secure.url(scheme="https", host="localhost")).status == 200
     assert len(secure.requests) == 3
+
+
+def test_a_large_body_goes_out_whole_under_tls(secure: Loopback, trusting: Client) -> None:
+    request = Request(method="PUT", url=secure.url("/status/200", scheme="https"), body=b"x" * 20_000_000)
+    assert trusting.exchange(request, timeout_s=60, max_bytes=1000).status == 200
+    assert len(secure.requests[0]) > 20_000_000
 
 
 def test_a_certificate_that_the_system_does_not_know_is_refused(secure: Loopback, client: Client) -> None:

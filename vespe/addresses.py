@@ -120,23 +120,26 @@ def why_denied(address: str) -> str | None:
             return why
     if isinstance(parsed, ipaddress.IPv4Address):
         return None
-    inner = _carried(int(parsed))
+    inner = carried(address)
     if inner is not None:
         why_inner = why_denied(inner)
         return why_inner and f"{inner} in IPv6, which is {why_inner}"
     return None if parsed in ipaddress.ip_network(_GLOBAL_UNICAST) else "no global address"
 
 
-@functools.cache
-def _networks() -> "list[tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, str]]":
-    return [(ipaddress.ip_network(network), why) for network, why in _DENIED]
-
-
-def _carried(number: int) -> str | None:
+def carried(address: str) -> str | None:
+    """Give the IPv4 address that a valid IPv6 address carries, or None."""
+    parsed = ipaddress.ip_address(address.partition("%")[0])
+    number = int(parsed) if parsed.version == 6 else 1 << 127
     high, low = number >> 32, number & 0xFFFFFFFF
     if high in (0, 0xFFFF, 0xFFFF_0000, 0x64_FF9B << 64) or high & 0xFDFFFFFF == 0x5EFE:
         return str(ipaddress.IPv4Address(low))
     return str(ipaddress.IPv4Address(number >> 80 & 0xFFFFFFFF)) if number >> 112 == 0x2002 else None
+
+
+@functools.cache
+def _networks() -> "list[tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, str]]":
+    return [(ipaddress.ip_network(network), why) for network, why in _DENIED]
 
 
 def _address(text: str) -> str:

@@ -99,7 +99,7 @@ class Stream:
             while view:
                 view = view[self._attempt(functools.partial(self._sock.send, view), select.POLLOUT) :]
 
-    def start_tls(self, ssl_context: "ssl.SSLContext", server_hostname: str | None = None, timeout: float | None = None) -> "Stream":
+    def start_tls(self, ssl_context: "ssl.SSLContext", server_hostname: str | None = None, **unused: Any) -> "Stream":
         """Give the same connection under TLS, the server's certificate verified for `server_hostname`."""
         name = (server_hostname or self._host).removesuffix(".")
         with contextlib.ExitStack() as undo:
@@ -156,12 +156,13 @@ def is_own(address: str) -> bool:
     A datagram socket "connected" to it sends nothing, and has the same address at both ends where it is our own.
     """
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    with socket.socket(family, socket.SOCK_DGRAM) as probe:
-        try:
+    try:
+        with socket.socket(family, socket.SOCK_DGRAM) as probe:
             probe.connect((address, 9))
-        except OSError:
-            return False
-        return bool(probe.getsockname()[0] == address)
+            here, there = probe.getsockname()[0], probe.getpeername()[0]
+    except OSError:
+        return False
+    return bool(here == there)
 
 
 class Dialler:
@@ -213,7 +214,8 @@ class Dialler:
             if why:
                 raise AddressRefused(host, address=address, why=why)
         for address in found:
-            if self._owns(address):
+            inner = addresses.carried(address)
+            if self._owns(address) or (inner is not None and self._owns(inner)):
                 raise AddressRefused(host, address=address, why="an address of this machine")
 
 

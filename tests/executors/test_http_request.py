@@ -1,6 +1,8 @@
 """http_request tools against a real server: the request that was sent, to the byte, and what its answer becomes."""
 
 import json
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -212,6 +214,13 @@ def test_settings_that_mean_nothing_make_the_tool_invalid_before_anything_is_sen
         with pytest.raises(InvalidTool, match=f"implementation_details.args.{next(iter(args))} must be"):
             act(tool(server.url(), **args), {}, context())
     assert server.connections == 0
+
+
+def test_a_process_that_sends_nothing_loads_nothing_of_the_network() -> None:
+    code = "import sys; old = set(sys.modules); import vespe.executors.http_request; print(*sys.modules.keys() - old)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, encoding="utf-8", check=True)
+    assert "vespe.web" in done.stdout.split()
+    assert {"httpcore2", "ssl", "socket", "ipaddress", "urllib"} & set(done.stdout.split()) == set()
 
 
 def test_p37_a_plan_refuses_a_host_that_hides_itself() -> None:
