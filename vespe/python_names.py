@@ -1,8 +1,8 @@
 """What the names in one Python file stand for, by its syntax tree alone: nothing is imported and nothing runs."""
 
 import ast
-import builtins
 import math
+import typing
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +13,6 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 _SAME_MODULES = {"typing_extensions": "typing", "collections.abc": "typing"}
 _TYPING = ("typing", "typing_extensions")
-_BUILTINS = frozenset(dir(builtins))
 _MAX_INTEGER_BITS = 1024
 
 
@@ -44,8 +43,8 @@ class Names:
         return f"{_SAME_MODULES.get(module, module)}.{name}" if module else full
 
     def _starred(self, name: str) -> str:
-        own = name in self.classes or name in self.values or name in _BUILTINS
-        return f"typing.{name}" if self.typing_starred and name and not own else name
+        own = name in self.classes or name in self.values
+        return f"typing.{name}" if self.typing_starred and name in typing.__all__ and not own else name
 
     def literal(self, node: ast.expr) -> JsonValue:
         """The JSON value of a literal, or of a constant of the file; raises ValueError where there is none."""
