@@ -1,14 +1,19 @@
 """Isolation that fails loudly, and what tests share: a home, a project, the corpus."""
 
+import io
+import json
 import os
 import socket
+import sys
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.ondisk import vespe
+from vespe.cli import main
 
 HERE = Path(__file__).resolve().parent
 _USER_VARIABLES = ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
@@ -68,3 +73,32 @@ def project(home: Path, tmp_path: Path) -> Path:
     done = vespe("init", cwd=directory)
     assert done.returncode == 0, done.stderr
     return directory
+
+
+@dataclass(frozen=True)
+class Said:
+    """What one command printed, and its exit code."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def document(self) -> Any:
+        """The one JSON document on stdout."""
+        return json.loads(self.out)
+
+
+@pytest.fixture
+def command(project: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Callable[..., Said]:
+    """Run command lines in this process, in the project's directory, as the `vespe` command does."""
+    monkeypatch.chdir(project)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b""), encoding="utf-8"))
+
+    def run(*arguments: str) -> Said:
+        code = main(list(arguments))
+        captured = capfd.readouterr()
+        assert "Traceback" not in captured.err, captured.err
+        return Said(code, captured.out, captured.err)
+
+    return run

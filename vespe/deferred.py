@@ -5,8 +5,26 @@ from types import ModuleType
 from typing import Any, Final
 
 HEAVY: Final = (
-    "jsonschema", "jsonschema_rs", "referencing", "yaml", "platformdirs", "httpx2", "httpcore2", "asyncio", "concurrent",
-    "ctypes", "difflib", "rich", "shutil", "tempfile", "ipaddress", "socket", "ssl", "traceback", "urllib", "tomllib",
+    "jsonschema",
+    "jsonschema_rs",
+    "referencing",
+    "yaml",
+    "platformdirs",
+    "httpx2",
+    "httpcore2",
+    "asyncio",
+    "concurrent",
+    "ctypes",
+    "difflib",
+    "rich",
+    "shutil",
+    "tempfile",
+    "ipaddress",
+    "socket",
+    "ssl",
+    "traceback",
+    "urllib",
+    "tomllib",
     "vespe.cli.report",
 )
 """What may be deferred; the floors test reads this table and `deferred(...)` calls as imports of their owner."""

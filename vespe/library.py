@@ -5,11 +5,12 @@ import threading
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from vespe import authoring, defaults, project, trust
+from vespe import authoring, drafts, errors, trust
+from vespe import project as projects
 from vespe.calls import CallPath
 from vespe.models import Call, JsonObject, Outcome, ProjectConfig, Resolution, Tool
 from vespe.registry import ToolRegistry
-from vespe.workspace import Workspace, open_workspace
+from vespe.workspace import Workspace, open_workspace, project_has, trust_created
 
 ProjectLike: TypeAlias = "Project | ProjectConfig | str | os.PathLike[str] | None"
 """A project however the caller has it: itself, its configuration, its directory, or None for the one that is found from here."""
@@ -24,9 +25,7 @@ class Project:
     ProjectNotFound where there is no project, InvalidDocument for a configuration that cannot be read.
     """
 
-    def __init__(
-        self, path: str | os.PathLike[str] | None = None, *, registry: ToolRegistry | None = None, trusted: bool = False
-    ) -> None:
+    def __init__(self, path: str | os.PathLike[str] | None = None, *, registry: ToolRegistry | None = None, trusted: bool = False) -> None:
         self.root = open_workspace(path).root
         self.registry = registry if registry is not None else ToolRegistry()
         self._trusted = trusted
@@ -38,14 +37,14 @@ class Project:
     def init(cls, path: str | os.PathLike[str] = ".", *, registry: ToolRegistry | None = None) -> "Project":
         """Make a directory a project and trust it, since it is the caller's own; one that is there already is only opened."""
         directory = os.path.abspath(os.fspath(path))
-        if project.init_project(directory):
+        if projects.init_project(directory):
             trust.trust_place(directory)
         return cls(directory, registry=registry)
 
     @property
     def config(self) -> ProjectConfig:
         """The project's configuration as it is on disk now."""
-        return project.read_config(self.root)
+        return projects.read_config(self.root)
 
     def create_tool(self, name: str, **draft: Any) -> Tool:
         """Make a project tool; the keywords are those of `create_tool`."""
@@ -97,7 +96,16 @@ def create_tool(
     `fields` are parts of config.json that replace the template's: `description`, `schema`, `path`, `entrypoint`,
     `args`. Raises UsageError for a name that is taken or not allowed.
     """
-    return _project(project)._make(name, type, source, dict(fields or {}))
+    opened = _project(project)
+    if (type is None) == (source is None):
+        raise errors.UsageError("give either a type or a source")
+    if source is not None:
+        draft = drafts.draft_from_function(os.fspath(source), name=name, fields=fields)
+    else:
+        draft = drafts.draft_tool(name, str(type), fields=fields)
+    tool = authoring.create_tool(projects.tools_dir(opened.root), draft, taken=lambda wanted: project_has(opened.root, wanted))
+    trust_created(opened.root, tool.uid)
+    return tool
 
 
 def load_tool(uid: str, *, project: ProjectLike = None) -> Tool:

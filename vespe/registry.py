@@ -20,7 +20,10 @@ futures = deferred("concurrent.futures")
 class ToolImplementation(Protocol):
     """Python code that implements a tool in-process: a name, and `execute`, sync or async."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """What the model calls."""
+        ...
 
     def execute(self, inputs: JsonObject) -> JsonValue | Awaitable[JsonValue]:
         """Run with inputs that the tool's schema accepted; give a result that JSON can say, or raise."""

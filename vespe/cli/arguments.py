@@ -89,7 +89,7 @@ def _structured(text: str, schema: JsonValue, root: JsonObject) -> JsonValue:
             return text
     if "array" not in _types(schema, root):
         return text
-    items = next((b["items"] for b in _branches(schema, root) if isinstance(b.get("items"), dict)), {})
+    items: JsonValue = next((b["items"] for b in _branches(schema, root) if isinstance(b.get("items"), dict)), {})
     return [typed(text, items, root)]
 
 

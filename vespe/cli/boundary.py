@@ -19,7 +19,7 @@ else:
     report = deferred("vespe.cli.report")
     traceback = deferred("traceback")
 
-EXIT_CODES: Final[tuple[tuple[type[BaseException], int], ...]] = (
+EXIT_CODES: Final[tuple[tuple[type[errors.VespeError], int], ...]] = (
     (errors.UsageError, 2),
     (errors.NotFound, 3),
     (errors.InvalidDocument, 4),
@@ -39,7 +39,7 @@ EXIT_BROKEN_PIPE: Final = 141
 CODES: Final[dict[str, int]] = {
     error.code: next(code for parent, code in EXIT_CODES if issubclass(error, parent))
     for error in vars(errors).values()
-    if isinstance(error, type) and issubclass(error, tuple(parent for parent, _ in EXIT_CODES))
+    if isinstance(error, type) and issubclass(error, errors.VespeError) and error is not errors.VespeError
 }
 """Exit codes by the `code` of an Outcome's error."""
 

@@ -94,7 +94,7 @@ def _step(line: str, expected: int, *, home: str) -> None:
     done = process.run(process.Command(argv=argv, cwd=os.path.join(home, "project"), env=environment, timeout_s=60.0))
     for output in (done.stdout, done.stderr):
         if output:
-            click.echo(report.inert(output.decode("utf-8", "replace").rstrip("\n")))
+            report.emit(output.decode("utf-8", "replace").rstrip("\n"))
     click.echo(f"(exit code {done.returncode})\n" if done.returncode else "")
     if done.returncode != expected:
         raise errors.ToolExecutionError(f"`vespe {line}` ended with {done.returncode}, not {expected}", hint="`vespe doctor` may say why")

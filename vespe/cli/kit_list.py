@@ -16,5 +16,8 @@ def command(project_dir: str | None, as_json: bool) -> None:
     if as_json:
         report.emit_json({"kits": [kit_facts.document_of(kit, active) for kit in found]})
         return
-    rows = [(kit.kit_id, kit.version, kit_facts.state_of(kit, active), kit.tools, kit.root_kind, kit.problem or kit.description) for kit in found]
+    rows = [
+        (kit.kit_id, kit.version, kit_facts.state_of(kit, active), kit.tools, kit.root_kind, kit.problem or kit.description)
+        for kit in found
+    ]
     report.table(("KIT", "VERSION", "STATE", "TOOLS", "ROOT", "DESCRIPTION"), rows)

@@ -15,9 +15,7 @@ from vespe.workspace import Workspace, open_workspace
 @click.option("--check", metavar="FILE", type=click.Path(dir_okay=False), help="Compare with a snapshot; exit code 1 where they differ.")
 @options.project_option
 @options.json_option
-def command(
-    name: str | None, everything: bool, snapshot: str | None, check: str | None, project_dir: str | None, as_json: bool
-) -> int:
+def command(name: str | None, everything: bool, snapshot: str | None, check: str | None, project_dir: str | None, as_json: bool) -> int:
     """Say which tool a name means here, and why; what it shadows is listed too."""
     if bool(name) == bool(everything or snapshot or check):
         raise click.UsageError("give one NAME, or --all, --snapshot FILE or --check FILE", click.get_current_context())

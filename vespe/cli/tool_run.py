@@ -57,7 +57,7 @@ def command(
 
 def _show(outcome: Outcome) -> None:
     if outcome.logs:
-        click.echo(report.inert(outcome.logs.removesuffix("\n")), err=True)
+        report.say(outcome.logs.removesuffix("\n"))
     for text in outcome.notes:
         report.warn(text)
     if outcome.error is not None:

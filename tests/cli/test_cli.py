@@ -1,0 +1,38 @@
+"""The group and its lazy table."""
+
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from vespe.cli import CONFIG, KIT, TOOL, VERBS, main
+
+Command = Callable[..., Any]
+ALL = [entry[0] for table in (TOOL, KIT, CONFIG, VERBS) for entry in table.values() if isinstance(entry[1], str)]
+
+
+@pytest.mark.parametrize("module", ALL)
+def test_every_verb_of_the_table_has_a_command_with_an_example(module: str) -> None:
+    verb = importlib.import_module(f"vespe.cli.{module}").command
+    assert verb.help and str(verb.epilog).startswith("Example: ")
+
+
+def test_a_mistyped_verb_gets_the_nearest_ones(command: Command) -> None:
+    said = command("tool", "lst")
+    assert said.code == 2 and "list" in said.err
+
+
+def test_usage_errors_are_json_where_json_is_asked_for(command: Command) -> None:
+    said = command("tool", "list", "--bogus", "--json")
+    assert said.code == 2 and said.document["error"]["code"] == "usage"
+
+
+def test_the_version_is_printed(command: Command) -> None:
+    assert command("--version").out.startswith("vespe, version 0.")
+
+
+def test_without_a_verb_the_help_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 2
+    captured = capsys.readouterr()
+    assert "Commands:" in captured.out + captured.err

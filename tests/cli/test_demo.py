@@ -1,0 +1,18 @@
+"""`vespe demo`."""
+
+import os
+import subprocess
+import sys
+
+from vespe.cli.demo import STEPS
+
+
+def test_every_step_is_printed_before_its_real_output_and_ends_as_it_should() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "vespe", "demo"], capture_output=True, text=True, encoding="utf-8", timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("\n$ vespe ") + done.stdout.startswith("$ vespe ") == len(STEPS)
+    for real in ('"sky": "clear"', "(exit code 5)", "(exit code 6)", "write_file"):
+        assert real in done.stdout
+    assert not os.path.exists("/dev/null/no-home-in-tests")

@@ -1,0 +1,35 @@
+"""`vespe doctor`."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Command = Callable[..., Any]
+
+
+def test_a_working_installation_has_nothing_failed(command: Command) -> None:
+    said = command("doctor", "--json")
+    checks = {check["about"]: check["state"] for check in said.document["checks"]}
+    assert said.code == 0 and "failed" not in checks.values()
+    assert (checks["processes"], checks["trust"], checks["kits"]) == ("ok", "ok", "ok")
+
+
+def test_a_broken_tool_is_a_warning_that_names_it(command: Command, project: Path) -> None:
+    (project / ".vespe/tools/tool-broken").mkdir()
+    (project / ".vespe/tools/tool-broken/config.json").write_text("{", encoding="utf-8")
+    said = command("doctor")
+    assert said.code == 0 and "warning  tool tool-broken" in said.out
+
+
+def test_a_configuration_that_cannot_be_read_stops_every_call(command: Command, project: Path) -> None:
+    (project / ".vespe/config.json").write_text('{"active_kits": "alpha"}', encoding="utf-8")
+    said = command("doctor")
+    assert said.code == 1 and "failed" in said.out and "active_kits" in said.out
+
+
+def test_outside_a_project_the_installation_alone_is_checked(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir("/")
+    said = command("doctor")
+    assert said.code == 0 and "none here" in said.out

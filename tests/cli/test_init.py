@@ -1,0 +1,38 @@
+"""`vespe init`."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+Command = Callable[..., Any]
+
+
+def test_a_new_project_is_trusted_and_has_no_active_kits(command: Command, tmp_path: Path) -> None:
+    made = command("init", str(tmp_path / "new"), "--json")
+    assert (made.code, made.document) == (0, {"path": str(tmp_path / "new"), "made": True})
+    assert command("tool", "list", "--json", "--project", str(tmp_path / "new")).document == {"tools": []}
+
+
+def test_a_second_init_changes_nothing_and_says_so(command: Command, project: Path) -> None:
+    before = {path: path.read_bytes() for path in project.rglob("*") if path.is_file()}
+    said = command("init")
+    assert said.code == 0 and "already" in said.err and said.out == ""
+    assert before == {path: path.read_bytes() for path in project.rglob("*") if path.is_file()}
+
+
+def test_init_grants_no_trust_to_a_project_that_came_from_elsewhere(command: Command, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "cloned"
+    (elsewhere / ".vespe").mkdir(parents=True)
+    assert command("init", str(elsewhere)).code == 0
+    made = command("tool", "create", "mine", "--type", "python_script", "--project", str(elsewhere))
+    assert made.code == 0
+    assert command("kit", "activate", "file_io_without_git", "--project", str(elsewhere)).code == 0
+    assert command("tool", "run", "read_file", "path=x", "--project", str(elsewhere)).code == 6
+    assert command("tool", "run", "mine", "--project", str(elsewhere)).code == 0
+
+
+def test_a_file_in_the_way_is_a_sentence(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "taken").mkdir()
+    (tmp_path / "taken" / ".vespe").write_text("", encoding="utf-8")
+    said = command("init", str(tmp_path / "taken"))
+    assert said.code == 4 and "is no directory" in said.err

@@ -1,0 +1,23 @@
+"""`vespe kit activate`."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+Command = Callable[..., Any]
+
+
+def test_kits_are_active_in_the_order_given_and_unknown_keys_stay(command: Command, project: Path) -> None:
+    config = project / ".vespe/config.json"
+    config.write_text(json.dumps(json.loads(config.read_text(encoding="utf-8")) | {"x_future": [1]}), encoding="utf-8")
+    said = command("kit", "activate", "file_io_without_git", "file_io_with_git", "--json")
+    assert said.document == {"active_kits": ["file_io_without_git", "file_io_with_git"]}
+    assert json.loads(config.read_text(encoding="utf-8"))["x_future"] == [1]
+
+
+def test_an_unknown_kit_changes_nothing_and_names_the_nearest(command: Command, project: Path) -> None:
+    before = (project / ".vespe/config.json").read_bytes()
+    said = command("kit", "activate", "file_io_with_git", "file_io_without_gti")
+    assert said.code == 3 and "did you mean file_io_without_git" in said.err
+    assert (project / ".vespe/config.json").read_bytes() == before

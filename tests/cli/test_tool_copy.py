@@ -1,0 +1,19 @@
+"""`vespe tool copy`."""
+
+from collections.abc import Callable
+from typing import Any
+
+Command = Callable[..., Any]
+
+
+def test_a_kits_tool_becomes_the_projects_own_and_shadows_it(command: Command, project: Any) -> None:
+    command("kit", "activate", "file_io_without_git")
+    assert command("tool", "copy", "write_file").code == 0
+    assert command("tool", "resolve", "write_file", "--json").document["scope"] == "project_tools"
+    assert command("tool", "run", "write_file", "path=a", "content=b").code == 0
+    assert (project / "a").read_text(encoding="utf-8") == "b"
+
+
+def test_a_copy_may_have_another_name(command: Command) -> None:
+    command("kit", "activate", "file_io_without_git")
+    assert command("tool", "copy", "file_io_without_git/read_file", "read_notes", "--json").document["name"] == "read_notes"

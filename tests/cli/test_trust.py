@@ -1,0 +1,68 @@
+"""`vespe trust`."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.ondisk import python_tool, write_tool
+
+Command = Callable[..., Any]
+
+
+@pytest.fixture
+def cloned(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project that came from elsewhere: a copy, which no approval knows."""
+    python_tool(project / ".vespe/tools/tool-one", "one", "return 1")
+    clone = tmp_path / "clone"
+    shutil.copytree(project, clone)
+    return clone
+
+
+def test_p1_a_cloned_project_runs_nothing_and_never_asks_without_a_terminal(command: Command, cloned: Path) -> None:
+    assert command("tool", "list", "--project", str(cloned)).code == 0
+    assert command("tool", "run", "one", "--project", str(cloned)).code == 6
+    assert command("tool", "test", "one", "--project", str(cloned)).code in (0, 6)
+    assert command("trust", "--project", str(cloned)).code == 6
+
+
+def test_p2_an_approval_ends_with_the_first_changed_byte_and_names_the_file(command: Command, cloned: Path) -> None:
+    assert command("trust", "--yes", "--project", str(cloned)).code == 0
+    assert command("tool", "run", "one", "--project", str(cloned)).out == "1\n"
+    script = cloned / ".vespe/tools/tool-one/main.py"
+    script.write_text(script.read_text(encoding="utf-8") + "#", encoding="utf-8")
+    said = command("tool", "run", "one", "--project", str(cloned))
+    assert said.code == 6 and "tool-one/main.py" in said.err
+
+
+def test_p5_everything_is_shown_untruncated_and_inert(command: Command, cloned: Path) -> None:
+    argv = ["x" * 10_000, "\x1b[2K\u202e"]
+    implementation = {"type": "shell_command", "entrypoint": "true", "args": {"argv": argv}}
+    write_tool(cloned / ".vespe/tools/tool-long", "long", implementation=implementation, secrets=["TOKEN"])
+    shown = command("trust", "--yes", "--project", str(cloned)).err
+    assert "x" * 10_000 in shown and "\\x1b[2K\\u202e" in shown and "\x1b" not in shown and "TOKEN" in shown
+
+
+def test_develop_trusts_the_place_whatever_changes_in_it(command: Command, cloned: Path) -> None:
+    command("trust", "--develop", "--yes", "--project", str(cloned))
+    python_tool(cloned / ".vespe/tools/tool-two", "two", "return 2")
+    assert command("tool", "run", "two", "--project", str(cloned)).out == "2\n"
+
+
+def test_the_trust_option_and_the_variable_are_for_one_command(command: Command, cloned: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert command("tool", "run", "one", "--trust", "--project", str(cloned)).code == 0
+    assert command("tool", "run", "one", "--project", str(cloned)).code == 6
+    monkeypatch.setenv("VESPE_TRUSTED_PATHS", str(cloned))
+    assert command("tool", "run", "one", "--project", str(cloned)).code == 0
+
+
+def test_json_gives_what_was_approved(command: Command, cloned: Path) -> None:
+    document = command("trust", "--yes", "--json", "--project", str(cloned)).document
+    assert document["digest"].startswith("v1:") and [tool["name"] for tool in document["tools"]] == ["one"]
+
+
+def test_a_trusted_project_is_said_to_be_trusted_already(command: Command) -> None:
+    said = command("trust")
+    assert said.code == 0 and "trusted already" in said.err

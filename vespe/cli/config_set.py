@@ -1,0 +1,44 @@
+"""`vespe config set`: one of your own settings."""
+
+import sys
+
+import click
+
+from vespe import configuration, documents, errors
+from vespe.cli import options, report
+from vespe.models import JsonValue
+
+
+@click.command("set", epilog="Example: vespe config set allow_hosts '[\"127.0.0.1:8080\"]'")
+@click.argument("key")
+@click.argument("value", required=False)
+@click.option("--unset", is_flag=True, help="Remove the setting.")
+@options.json_option
+def command(key: str, value: str | None, unset: bool, as_json: bool) -> None:
+    """Set one of your own settings: VALUE is JSON where it parses as JSON, text elsewhere; - reads it from stdin.
+
+    A project's configuration can never do this.
+    """
+    if (value is None) != unset:
+        raise click.UsageError("give either a VALUE or --unset", click.get_current_context())
+    if value is None:
+        configuration.unset_value(key)
+    else:
+        configuration.set_value(key, _value(key, value))
+    path = configuration.config_path()
+    if as_json:
+        report.emit_json({"key": key, "path": path})
+    else:
+        report.say(f"{'removed' if unset else 'set'} {key} in {path}")
+
+
+def _value(key: str, text: str) -> JsonValue:
+    """A secret is always text, so that one that looks like a number stays as it is."""
+    if text == "-":
+        text = sys.stdin.buffer.read(1024 * 1024).decode("utf-8", "replace").removesuffix("\n")
+    if key.startswith("secrets."):
+        return text
+    try:
+        return documents.parse_json(text)
+    except errors.InvalidDocument:
+        return text

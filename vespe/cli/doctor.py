@@ -1,0 +1,114 @@
+"""`vespe doctor`: what of the installation and the project works, and what to do about the rest."""
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import click
+
+from vespe import defaults, errors, kits, locations, process, trust
+from vespe.cli import options, report
+from vespe.workspace import Workspace, open_workspace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnosis:
+    """One thing looked at: `state` is `ok`, `warning` or `failed`; only what stops every call is `failed`."""
+
+    about: str
+    state: str
+    message: str
+
+
+@click.command("doctor", epilog="Example: vespe doctor")
+@options.project_option
+@options.json_option
+def command(project_dir: str | None, as_json: bool) -> int:
+    """Check the installation and the project. Exit code 1 only for what stops every call."""
+    found = [diagnosis for check in CHECKS for diagnosis in _guarded(check, project_dir)]
+    if as_json:
+        report.emit_json({"checks": [{"about": d.about, "state": d.state, "message": d.message} for d in found]})
+    else:
+        for diagnosis in found:
+            report.emit(f"{diagnosis.state:<8} {diagnosis.about}: {diagnosis.message}")
+    return 1 if any(d.state == "failed" for d in found) else 0
+
+
+def _guarded(check: Callable[[str | None], Iterator[Diagnosis]], project_dir: str | None) -> Iterator[Diagnosis]:
+    try:
+        yield from check(project_dir)
+    except errors.VespeError as error:
+        yield Diagnosis(about=check.__name__.strip("_"), state="failed", message=f"{error}" + (f" ({error.hint})" if error.hint else ""))
+
+
+def _installation(_: str | None) -> Iterator[Diagnosis]:
+    yield Diagnosis(about="vespe", state="ok", message=f"{defaults.VERSION}, Python {sys.version.split()[0]}, {sys.platform}")
+    environment = process.child_environment(os.environ, {})
+    command = process.Command(argv=(sys.executable, "-I", "-c", "print(6 * 7)"), cwd="/", env=environment, timeout_s=20.0)
+    works = process.run(command).stdout.strip() == b"42"
+    yield Diagnosis(
+        about="processes", state="ok" if works else "failed", message="tools start" if works else "a child interpreter does not answer"
+    )
+    linux = sys.platform == "linux"
+    ended = "ended with everything that they start" if linux else "ended with their process group; a daemon that leaves it may survive"
+    yield Diagnosis(about="process trees", state="ok" if linux else "warning", message=f"tools are {ended}")
+    yield Diagnosis(about="sandbox", state="warning", message="none yet: a tool that you trust runs with your rights")
+    git = shutil.which("git")
+    yield Diagnosis(about="git", state="ok" if git else "warning", message=git or "not on PATH; tools over git will fail")
+
+
+def _directories(_: str | None) -> Iterator[Diagnosis]:
+    for about, path in (("state", locations.user_state_dir()), ("configuration", locations.user_config_dir())):
+        existing = path
+        while not os.path.exists(existing):
+            existing = os.path.dirname(existing)
+        writable = os.access(existing, os.W_OK | os.X_OK) and os.path.isdir(existing)
+        said = path if writable else f"{path} cannot be written: approvals, settings and the log are not kept"
+        yield Diagnosis(about=f"{about} directory", state="ok" if writable else "warning", message=said)
+
+
+def _kits(_: str | None) -> Iterator[Diagnosis]:
+    found = kits.find_kits()
+    usable = [kit for kit in found if kit.problem is None]
+    tools = sum(kit.tools for kit in usable)
+    yield Diagnosis(about="kits", state="ok" if usable else "warning", message=f"{len(usable)} kits with {tools} tools")
+    for kit in found:
+        if kit.problem is not None:
+            yield Diagnosis(about=f"kit {kit.kit_id}", state="warning", message=f"{kit.path}: {kit.problem}")
+
+
+def _project(project_dir: str | None) -> Iterator[Diagnosis]:
+    try:
+        workspace = open_workspace(project_dir)
+    except errors.ProjectNotFound as error:
+        if project_dir is not None:
+            raise
+        yield Diagnosis(about="project", state="ok", message=f"none here; {error.hint}")
+        return
+    yield Diagnosis(about="project", state="ok", message=workspace.root)
+    for warning in workspace.warnings:
+        yield Diagnosis(about="project", state="warning", message=warning)
+    yield _trust(workspace)
+    rows = workspace.rows(everything=True)
+    available = sum(1 for row in rows if row.status == "available")
+    yield Diagnosis(about="tools", state="ok", message=f"{available} available")
+    for row in rows:
+        if row.status == "broken":
+            yield Diagnosis(
+                about=f"tool {row.entry.name or row.entry.uid}", state="warning", message=f"{row.entry.path}: {row.entry.problem}"
+            )
+
+
+def _trust(workspace: Workspace) -> Diagnosis:
+    try:
+        grant = trust.check(workspace.root, environ=os.environ)
+    except errors.NotTrusted as error:
+        return Diagnosis(about="trust", state="warning", message=f"{error} ({error.hint})")
+    return Diagnosis(about="trust", state="ok", message=f"trusted by {grant.kind}")
+
+
+CHECKS: Final = (_installation, _directories, _kits, _project)
+"""Every check, in the order in which it is shown."""
