@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from vespe import catalog, configuration, defaults, digests, kits, locations, project, resolver, tooldir, trust
+from vespe import catalog, configuration, defaults, file_walk, kits, locations, project, resolver, tooldir, trust
 from vespe.errors import AmbiguousTool, ToolNotFound
 from vespe.models import Entry, JsonObject, ProjectConfig, Resolution, Row, Tool
 from vespe.resolver import Scope
@@ -106,4 +106,4 @@ def _entries(scope: Scope) -> Iterable[Entry]:
 
 
 def _digest(entry: Entry) -> str:
-    return digests.scan(entry.path).digest or "none"
+    return file_walk.scan(entry.path).digest or "none"
