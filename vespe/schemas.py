@@ -92,14 +92,14 @@ class Validator:
         except _NOT_JSON:
             return False
 
-    def violations(self, instance: JsonValue, *, subject: str = "the arguments") -> list[Violation]:
+    def violations(self, instance: JsonValue, *, subject: str = "the arguments object") -> list[Violation]:
         """Say all that the schema refuses in a value as `{"pointer", "message"}`; `[]` where it allows it. Never raises.
 
         A pointer names the argument, one that is missing too. At most 20 are told, and a last one counts the rest.
         `subject` is what the whole value is called.
         """
         if deeper_than(instance, defaults.MAX_JSON_DEPTH):
-            return [_violation(f"{subject} are nested deeper than {defaults.MAX_JSON_DEPTH} levels")]
+            return [_violation(f"{subject} is nested deeper than {defaults.MAX_JSON_DEPTH} levels")]
         try:
             if self._native.is_valid(instance):
                 return []
@@ -110,10 +110,10 @@ class Validator:
         return [*told[:MOST], _violation(f"and {rest} more")] if rest > 0 else told
 
     def _told(self, instance: JsonValue, subject: str) -> list[Violation]:
-        explainer = Explainer(self.schema, subject=subject)
+        explainer = Explainer(self.schema, instance, subject=subject)
         weight = _EXPLAINED_WEIGHT // peak(self.schema, limit=_MAX_EVALUATIONS)
         if not _heavier_than(instance, weight):
-            return explainer.violations(self._native.iter_errors(instance)) or [_violation(f"{subject} do not match the schema")]
+            return explainer.violations(self._native.iter_errors(instance)) or [_violation(f"{subject} does not match its schema")]
         place = _Place(self.schema, instance)
         while _heavier_than(place.value, weight) and place.descend():
             pass
@@ -246,7 +246,7 @@ def _meta_problems(schema: Any) -> list[Violation]:
         try:
             jsonschema_rs.meta.validate({**alone, "$schema": draft} if isinstance(alone, dict) else alone)
         except jsonschema_rs.ValidationError as error:
-            told += Explainer(schema, subject="the schema").violations([error], under=steps)
+            told += Explainer({}, schema, subject="the schema").violations([error], under=steps)
     return told or [_violation("is not valid by its meta-schema")]
 
 

@@ -19,6 +19,7 @@ _LONGEST: Final = 400
 _SHORT: Final = 60
 _CHOICES: Final = 12
 _ALTERNATIVES: Final = 4
+_UNKNOWN: Final = ("additionalProperties", "unevaluatedProperties")
 
 
 class SchemaError(Protocol):
@@ -34,12 +35,16 @@ class SchemaError(Protocol):
 class Explainer:
     """Words for the errors of one schema; `subject` is what the whole instance is called."""
 
-    def __init__(self, schema: Any, *, subject: str = "the arguments") -> None:
+    def __init__(self, schema: Any, value: Any, *, subject: str = "the arguments object") -> None:
         self._schema = schema
+        self._value = value
         self._subject = subject
 
     def violations(self, errors: Iterable[SchemaError], *, under: Sequence[str | int] = ()) -> list[dict[str, str]]:
-        """Give `{"pointer", "message"}` for each mistake once, in the order of the errors, none left out."""
+        """Give `{"pointer", "message"}` for each mistake once, in the order of the errors, none left out.
+
+        `under` is where the part of the value stands that the errors are about.
+        """
         told: dict[tuple[str, str], None] = {}
         for error in errors:
             for steps, message in self._tell(error, tuple(under)):
@@ -52,16 +57,24 @@ class Explainer:
         if kind == "required":
             missing = str(facts["property"])
             yield (*steps, missing), f"{self.name((*steps, missing))} is missing{_because(error)}"
-        elif kind in ("additionalProperties", "unevaluatedProperties"):
-            allowed = self._allowed(error)
-            for unknown in facts["unexpected"]:
-                if kind == "additionalProperties" or unknown not in allowed:
-                    yield (*steps, unknown), f"{self.name((*steps, unknown))} is not allowed{_instead(unknown, allowed)}"
+        elif kind in _UNKNOWN or (kind == "falseSchema" and error.schema_path[-1:] == ["additionalProperties"]):
+            yield from self._unknown(error, steps)
         elif kind in ("anyOf", "oneOf") and (only := _the_one_meant(facts.get("context", ()), error)):
             for inner in only:
                 yield from self._tell(inner, under)
         else:
             yield steps, f"{self.name(steps)} {self._predicate(error, under)}"
+
+    def _unknown(self, error: SchemaError, steps: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], str]]:
+        """Name what is unknown; a place that allows no name at all comes as one error that does not say which it saw."""
+        allowed, kind = self._allowed(error), error.kind.name
+        here = self._value
+        for step in steps:
+            here = _step(here, step)
+        unexpected = list(here or ()) if kind == "falseSchema" else error.kind.as_dict()["unexpected"]
+        for unknown in unexpected:
+            if kind != "unevaluatedProperties" or unknown not in allowed:
+                yield (*steps, unknown), f"{self.name((*steps, unknown))} is not allowed{_instead(unknown, allowed)}"
 
     def _predicate(self, error: SchemaError, under: tuple[str | int, ...] = ()) -> str:
         kind, facts = error.kind.name, error.kind.as_dict()
@@ -229,15 +242,20 @@ def _keys(value: dict[str, Any]) -> str:
 
 
 def _listed(values: Sequence[Any], write: Callable[[Any], str]) -> str:
-    shown = ", ".join(shorten(write(value), _SHORT) for value in values[:_CHOICES])
-    return f"{shown} and {len(values) - _CHOICES} more" if len(values) > _CHOICES else shown
+    shown: list[str] = []
+    for value in values[:_CHOICES]:
+        shown.append(shorten(write(value), _SHORT))
+        if sum(map(len, shown)) > _LONGEST // 2:
+            break
+    more = f" and {len(values) - len(shown)} more" if len(values) > len(shown) else ""
+    return ", ".join(shown) + more
 
 
 _ARTICLES: Final = {"null": "null", "array": "an array", "object": "an object", "integer": "an integer"}
 
 
 def _or(types: Sequence[str]) -> str:
-    words = [_ARTICLES.get(t, f"a {t}") for t in sorted(types, key=lambda t: t == "null")]
+    words = [_ARTICLES.get(t, f"a {t}") for t in sorted(types, key=lambda t: (t == "null", t))]
     return " or ".join((", ".join(words[:-1]), words[-1])) if len(words) > 1 else words[0]
 
 
