@@ -32,7 +32,7 @@ _PROXIES: Final = ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https
 
 def interpreter(
     dependencies: tuple[str, ...],
-    report: Callable[[str], None] | None = None,
+    progress: Callable[[str], None] | None = None,
     *,
     environment: Mapping[str, str] | None = None,
     cancel: threading.Event | None = None,
@@ -40,7 +40,7 @@ def interpreter(
     """Give the path of an interpreter that has `dependencies` (PEP 508, sorted), and make it where there is none yet.
 
     It lies at `<user cache>/vespe/envs/<digest>`, made aside and renamed into its place, so that a half-made one never counts;
-    one maker at a time. `report` is told, in a sentence, what takes so long; `environment` is the caller's own (by default
+    one maker at a time. `progress` is told, in a sentence, what takes so long; `environment` is the caller's own (by default
     os.environ), of which pip is given the allow-list, proxies and its own settings of indexes.
 
     Raises ToolExecutionError with the dependency that cannot be had, StorageError, TimedOut, Interrupted.
@@ -56,8 +56,8 @@ def interpreter(
         raise StorageError("make", root, error) from error
     with documents.locked(root, timeout_s=2 * _TIMEOUT_S):
         if not os.path.exists(python):
-            if report is not None:
-                report(f"installing {', '.join(dependencies)} into an environment of their own, once")
+            if progress is not None:
+                progress(f"installing {', '.join(dependencies)} into an environment of their own, once")
             _make(os.path.join(root, digest), dependencies, environment=os.environ if environment is None else environment, cancel=cancel)
     return python
 

@@ -3,7 +3,6 @@
 import os
 import signal
 import sys
-from collections.abc import Callable
 from typing import Any, Final
 
 from vespe import documents, process, script_environments
@@ -22,14 +21,10 @@ _FLAGS: Final = ("-I", "-B", "-X", "utf8")
 class PythonScript:
     """`python_script`: the function `entrypoint` of the file `path`, plain or async, given the inputs and `args` as keywords.
 
-    `report`, where it is given, is told in sentences about work that a user waits for: a script's dependencies being
-    installed, once.
+    A script with dependencies (PEP 723) gets an environment of its own, made once; the context's `progress` hears of it.
     """
 
     type = "python_script"
-
-    def __init__(self, report: Callable[[str], None] | None = None) -> None:
-        self.report = report
 
     def plan(self, tool: Tool, inputs: JsonObject, context: Context) -> JsonObject:
         """Give `script` (its path), `function`, `inputs`, `args`, `cwd`, and what a `# /// script` block asks for."""
@@ -66,7 +61,7 @@ class PythonScript:
             "values": process.compiled(_VALUES),
         }
         command = process.Command(
-            argv=(self._interpreter(metadata, context), *_FLAGS, "-c", process.BOOT),
+            argv=(_interpreter(metadata, context), *_FLAGS, "-c", process.BOOT),
             cwd=context.project_root,
             env=context.environment,
             stdin=process.boot_message(_CHILD, message),
@@ -76,10 +71,11 @@ class PythonScript:
         )
         return _execution(process.run(command, cancel=context.cancel), implementation)
 
-    def _interpreter(self, metadata: Metadata, context: Context) -> str:
-        if not metadata.dependencies:
-            return sys.executable
-        return script_environments.interpreter(metadata.dependencies, self.report, cancel=context.cancel)
+
+def _interpreter(metadata: Metadata, context: Context) -> str:
+    if not metadata.dependencies:
+        return sys.executable
+    return script_environments.interpreter(metadata.dependencies, context.progress, cancel=context.cancel)
 
 
 def _implementation(tool: Tool) -> Implementation:
