@@ -219,7 +219,10 @@ def test_a_catalog_cannot_be_changed(tools: Path) -> None:
 def test_a_kept_scan_loads_neither_schemas_nor_pathlib(tools: Path) -> None:
     for n in range(3):
         python_tool(tools / f"tool-{n}0", f"t{n}", "return 1")
-    code = "import sys; from vespe import catalog; catalog.scan(sys.argv[1], scope='s', kit_id=None); print(*sys.modules)"
+    code = (
+        "import sys; before = {*sys.modules}; from vespe import catalog; "
+        "catalog.scan(sys.argv[1], scope='s', kit_id=None); print(*{*sys.modules} - before)"
+    )
     loaded = [
         set(subprocess.run([sys.executable, "-c", code, str(tools)], capture_output=True, text=True, check=True).stdout.split())
         for _ in range(2)

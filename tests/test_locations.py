@@ -66,7 +66,10 @@ def test_a_user_without_any_home_gets_a_directory_that_does_not_exist(monkeypatc
 
 
 def test_listing_directories_loads_no_heavy_module() -> None:
-    code = "import sys; from vespe import locations as l; l.user_data_dir(); l.site_data_dirs(); l.shipped_kits_dir(); print(*sys.modules)"
+    code = (
+        "import sys; before = {*sys.modules}; from vespe import locations as l; "
+        "l.user_data_dir(); l.site_data_dirs(); l.shipped_kits_dir(); print(*{*sys.modules} - before)"
+    )
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path(__file__).parent.parent)
     absent = {"pathlib", "tempfile", "subprocess"} | ({"platformdirs"} if sys.platform.startswith("linux") else set())
     assert not absent & set(loaded.stdout.split())
