@@ -40,10 +40,12 @@ $(VENV)/bin/python:
 
 $(VENV)/.installed: $(VENV)/bin/python pyproject.toml
 	$(PIP) install -q -e .
+	$(BIN)/python -m compileall -q vespe
 	touch $@
 
 $(VENV)/.developed: $(VENV)/bin/python pyproject.toml
 	$(PIP) install -q -e '.[dev]'
+	$(BIN)/python -m compileall -q vespe
 	touch $@ $(VENV)/.installed
 
 clean:

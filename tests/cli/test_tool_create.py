@@ -37,7 +37,7 @@ def test_a_function_becomes_a_tool_with_its_types_and_words(command: Command, pr
     shown = command("tool", "show", "calc", "--json").document
     assert shown["description"] == "Multiply."
     assert shown["schema"]["input"]["properties"]["a"]["description"] == "the left operand"
-    assert command("tool", "run", "calc", "a=6", "b=7").out == "42.0\n"
+    assert command("tool", "run", "calc", "a=6", "b=7").out == "42\n"
 
 
 def test_a_name_that_is_taken_is_a_usage_error(command: Command) -> None:

@@ -3,12 +3,18 @@
 import importlib
 import os
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from vespe import defaults
 from vespe.cli import boundary
+from vespe.deferred import deferred
+
+if TYPE_CHECKING:
+    import difflib
+else:
+    difflib = deferred("difflib")
 
 TOOL: Final = {
     "create": ("tool_create", "Make a tool that runs at once, from a template or from a Python function."),
@@ -68,6 +74,14 @@ class LazyGroup(click.Group):
             return LazyGroup(name=cmd_name, help=first, table=second, no_args_is_help=True)
         command: click.Command = importlib.import_module(f"vespe.cli.{first}").command
         return command
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the verb; for a mistyped one the nearest ones are named."""
+        name = args[0]
+        if name in self.table or name.startswith("-"):
+            return super().resolve_command(ctx, args)
+        close = difflib.get_close_matches(name, self.table)
+        ctx.fail(f"there is no command {ctx.command_path} {name}" + (f"; did you mean {' or '.join(close)}?" if close else ""))
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of verbs from the table alone: no verb is imported for a help page."""

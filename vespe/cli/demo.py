@@ -23,16 +23,16 @@ STEPS: Final[tuple[tuple[str, str, int], ...]] = (
     ("Share a kit's tools with it.", "kit activate file_io_without_git", 0),
     ("Make a tool of your own, in Python, that runs at once.", "tool create greet --type python_script", 0),
     ("A shell tool: one template is one argument, and no shell ever sees it.", "tool create count_words --type shell_command"
-     f" --entrypoint wc --args '{{\"argv\":[\"-w\",\"--\",\"{{path}}\"]}}' --schema '{_PATH_SCHEMA}'", 0),
+     " --entrypoint wc --args '{\"argv\":[\"-w\",\"--\",\"{path}\"]}'" f" --schema '{_PATH_SCHEMA}'", 0),
     ("An HTTP tool: the origin is fixed, a value fills one encoded slot.", "tool create weather --type http_request"
-     f" --path http://{{origin}}/weather/{{{{city}}}} --schema '{_CITY_SCHEMA}'", 0),
+     f" --path http://ORIGIN/weather/{{city}} --schema '{_CITY_SCHEMA}'", 0),
     ("What a model would see.", "tool list", 0),
     ("Which code a name means, and why.", "tool resolve write_file", 0),
     ("Run a kit's tool.", "tool run write_file path=hello.txt 'content=Hello from a tool'", 0),
     ("Run the Python tool.", "tool run greet", 0),
     ("Run the shell tool.", "tool run count_words path=hello.txt", 0),
     ("An HTTP tool reaches no private address, until you yourself allow it.", "tool run weather city=Lucca", 6),
-    ("Allow it, in your own configuration.", "config set allow_hosts '[\"{origin}\"]'", 0),
+    ("Allow it, in your own configuration.", "config set allow_hosts '[\"ORIGIN\"]'", 0),
     ("Run the HTTP tool.", "tool run weather city=Lucca", 0),
     ("A bad call is refused in words that a model can act on.", "tool run write_file path=hello.txt mode=append", 5),
     ("The same tool, as Anthropic's API wants it.", "tool show write_file --as anthropic", 0),
@@ -68,7 +68,7 @@ def command() -> int:
         os.mkdir(project)
         for number, (said, line, expected) in enumerate(STEPS, start=1):
             click.echo(click.style(f"# {number}. {said}", dim=True) if sys.stdout.isatty() else f"# {number}. {said}")
-            _step(line.format(origin=origin), expected, home=scratch)
+            _step(line.replace("ORIGIN", origin), expected, home=scratch)
     report.note("done: every step ended as it should. Next: `vespe init` in a directory of your own")
     return 0
 

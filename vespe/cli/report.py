@@ -77,7 +77,7 @@ def emit_result(result: JsonValue) -> None:
     text = documents.repair_surrogates(text)
     if sys.stdout.isatty():
         text = inert(text)
-    click.echo(text, nl=not text.endswith("\n"))
+    click.echo(text, nl=not text.endswith("\n"), color=True)
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
