@@ -61,6 +61,8 @@ def draft_from_function(source: str, *, name: str | None = None, fields: Mapping
     file, _, function = source.rpartition(":")
     if not file or not function.isidentifier():
         raise UsageError(f"{source!r} does not name a function", hint="write it as FILE.py:function")
+    if not os.path.isfile(os.path.join(directory, file)):
+        raise UsageError(f"there is no file {file}")
     given = {**(fields or {}), "path": file, "entrypoint": function}
     return draft_tool(name if name is not None else function, "python_script", fields=given, directory=directory)
 
@@ -100,12 +102,12 @@ def _kind(schema: JsonObject) -> str:
 
 def _python(name: str, given: Mapping[str, Any], directory: str) -> Draft:
     path, entrypoint = given.get("path"), given.get("entrypoint")
+    if path is not None and not path.endswith(".py"):
+        raise UsageError(f"{path!r} is no Python file: a python_script is a .py file")
     found = _existing(path, directory) if path is not None else None
     if found is not None:
         data = documents.read_bytes(os.path.realpath(found))
         return _from_source(name, found, data, given)
-    if path is not None and not path.endswith(".py"):
-        raise UsageError(f"{path!r} is no Python file: a python_script is a .py file")
     if entrypoint is not None and not entrypoint.isidentifier():
         raise UsageError(f"{entrypoint!r} can be no function's name")
     template = tool_templates.python_template(name, entrypoint, given="schema" in given or "args" in given)
@@ -193,7 +195,7 @@ def _existing(path: str, directory: str) -> str | None:
     found = os.path.join(directory, path)
     if os.path.isfile(found):
         return found
-    if os.path.basename(path) != path or path in ("", ".", ".."):
+    if os.path.basename(path) != path:
         raise UsageError(f"there is no file {path}")
     return None
 

@@ -130,7 +130,8 @@ def as_json(value: object) -> JsonValue:
 def _imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
     for alias in node.names:
         if isinstance(node, ast.ImportFrom):
-            yield alias.asname or alias.name, f"{'.' * node.level}{node.module or ''}.{alias.name}"
+            module = "." * node.level + (f"{node.module}." if node.module else "")
+            yield alias.asname or alias.name, module + alias.name
         elif alias.asname:
             yield alias.asname, alias.name
         else:

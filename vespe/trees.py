@@ -16,7 +16,7 @@ MAX_BYTES = 32 * 1024 * 1024
 """Of all files of a tree together; a tool is a script and a few files beside it."""
 MAX_DEPTH = 16
 _LEFT_OUT = ("__pycache__",)
-_LEFTOVER = re.compile(r"\.(?:new|gone)-[a-z0-9][a-z0-9_-]*")
+_LEFTOVER = re.compile(r"\.(?:new|gone)-tool-[a-z0-9_-]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +84,7 @@ def remove_tree(parent: str, name: str) -> None:
         raise Refused(f"{name!r} is no directory of {parent}, so it is not removed")
     if os.path.islink(parent) or os.path.islink(place):
         raise Refused(f"{parent if os.path.islink(parent) else place} is a symbolic link, so nothing behind it is removed")
-    aside = os.path.join(parent, f".gone-{re.sub('[^a-z0-9_-]', '-', name.lower()).lstrip('-_') or 'directory'}")
+    aside = os.path.join(parent, f".gone-tool-{re.sub('[^a-z0-9_-]', '-', name.lower().removeprefix('tool-'))}")
     try:
         if not stat.S_ISDIR(os.lstat(place).st_mode):
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
