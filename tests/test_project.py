@@ -4,9 +4,12 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
 from vespe import project
 from vespe.errors import InvalidDocument, StorageError, UsageError
@@ -228,3 +231,27 @@ def test_p46_activations_at_once_lose_nothing(root: Path) -> None:
     started = [subprocess.Popen([sys.executable, "-c", code, str(root), str(worker)]) for worker in range(4)]
     assert [p.wait() for p in started] == [0] * 4
     assert sorted(project.read_config(root).active_kits) == sorted(f"kit_{w}_{n}" for w in range(4) for n in range(8))
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(), lambda v: st.lists(v) | st.dictionaries(st.text(), v), max_leaves=8
+)
+unknown = st.dictionaries(
+    st.text().filter(lambda key: key not in {"active_kits", "tool_resolution_order", "version", "trust", "trusted"}), values, max_size=4
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(unknown)
+def test_p26_whatever_else_a_configuration_holds_survives_a_change(document: JsonObject) -> None:
+    with tempfile.TemporaryDirectory() as directory:
+        root = Path(directory)
+        project.init_project(root)
+        try:
+            text = json.dumps(document, ensure_ascii=False)
+            config(root).write_text(text, encoding="utf-8")
+            project.read_config(root)
+        except (UnicodeEncodeError, InvalidDocument):
+            assume(False)  # a lone surrogate, or trust deep within: neither is ever written
+        project.set_active(root, ["a"])
+        assert list(read(root).items()) == [*document.items(), ("active_kits", ["a"])]
