@@ -5,6 +5,7 @@ import os
 import runpy
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +17,16 @@ EXECUTORS = Path(process.__file__).parent / "executors"
 CHILD, VALUES = str(EXECUTORS / "python_child.py"), str(EXECUTORS / "python_values.py")
 
 
-def answer(directory: Path, source: str, **message: Any) -> tuple[dict[str, Any] | None, str]:
+COVERAGE = {name: value for name, value in os.environ.items() if name.startswith("COVERAGE_")}
+
+
+def answer(directory: Path, source: str, *, env: Mapping[str, str] = COVERAGE, **message: Any) -> tuple[dict[str, Any] | None, str]:
     """Run a child as the executor does; gives its answer and what was printed."""
     whole = {"directory": str(directory), "path": str(directory / "main.py"), "source": source.encode(), "entrypoint": "f"}
     data = process.boot_message(CHILD, whole | {"inputs": {}, "args": {}, "values": process.compiled(VALUES)} | message)
     reader, writer = os.pipe()
     arguments = [sys.executable, "-I", "-B", "-X", "utf8", "-c", process.BOOT, str(writer)]
-    done = subprocess.run(arguments, input=data, capture_output=True, pass_fds=[writer], env={}, check=False, timeout=30)
+    done = subprocess.run(arguments, input=data, capture_output=True, pass_fds=[writer], env=env, check=False, timeout=30)
     os.close(writer)
     with open(reader, "rb") as result:
         told = result.read()
@@ -64,7 +68,7 @@ def test_a_script_is_not_run_as_the_main_program(tmp_path: Path) -> None:
 
 
 def test_nothing_heavy_is_loaded_for_a_plain_function(tmp_path: Path) -> None:
-    told, _ = answer(tmp_path, "import sys\ndef f(a: str, b: 'int' = 1): return sorted(sys.modules)", inputs={"a": "x"})
+    told, _ = answer(tmp_path, "import sys\ndef f(a: str, b: 'int' = 1): return sorted(sys.modules)", env={}, inputs={"a": "x"})
     assert told is not None
     assert {"json", "re", "typing", "dataclasses", "asyncio", "inspect", "traceback"} & set(told["result"]) == set()
 

@@ -34,15 +34,19 @@ class Unfit(ValueError):
 
 def converted_inputs(function: "Callable[..., Any]", inputs: "dict[str, Any]") -> "dict[str, Any]":
     """Give the inputs as the function's annotations ask for them. Raises Unfit."""
-    try:
-        hints = getattr(function, "__annotations__", {})
-    except Exception:  # since 3.14 annotations run code of the tool's at this moment
-        return inputs
+    hints = _annotations(function)
     asked = [name for name in inputs if name in hints and not _is_plain(hints[name])]
     made = dict(inputs)
     for name in asked:
         made[name] = converted(inputs[name], _resolved(hints[name], function), f"/{name}")
     return made
+
+
+def _annotations(owner: "Any") -> "dict[str, Any]":
+    try:
+        return dict(getattr(owner, "__annotations__", {}))
+    except Exception:  # since 3.14 annotations run code of the tool's at this moment
+        return {}
 
 
 def _is_plain(hint: "Any") -> bool:
@@ -145,7 +149,7 @@ def _of_object(value: "dict[str, Any]", hint: "Any", pointer: str) -> "Any":
         return value
     hints: dict[str, tuple[Any, Any]] = {}
     for base in reversed(hint.__mro__):
-        hints.update({name: (asked, base) for name, asked in getattr(base, "__annotations__", {}).items()})
+        hints.update({name: (asked, base) for name, asked in _annotations(base).items()})
     made = {
         key: converted(item, _resolved(*hints[key]), f"{pointer}/{_token(key)}") if key in hints else item for key, item in value.items()
     }
