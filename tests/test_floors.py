@@ -14,7 +14,7 @@ FLOORS: dict[str, int] = {
     name: floor
     for floor, names in enumerate(
         (
-            "errors defaults deferred pointers subschemas",
+            "errors defaults deferred nesting pointers subschemas",
             "digests docstrings models escaping templates schema_bounds schema_growth violations addresses bodies",
             "tool_templates script_metadata python_names python_types documents fields tool_fields implementations schemas locations process file_walk sockets slots confined redaction",
             "script_environments tooldir configuration places private_copy annotated python_classes schema_forms trees web text_search git_commit",
@@ -24,7 +24,8 @@ FLOORS: dict[str, int] = {
             "authoring executors.base adapters.base",
             "executors.python_script executors.shell_command executors.http_request "
             "adapters.openai adapters.anthropic adapters.ollama adapters.mcp",
-            "executors adapters registry call_log workspace",
+            "executors adapters call_log workspace",
+            "registry",
             "calls",
             "examples library",
             "__init__",

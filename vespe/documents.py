@@ -5,6 +5,7 @@ import errno
 import fcntl
 import json
 import os
+import re
 import stat
 import time
 from collections.abc import Callable, Iterator
@@ -14,6 +15,7 @@ from vespe import defaults
 from vespe.deferred import deferred
 from vespe.errors import InvalidDocument, StorageError
 from vespe.models import JsonObject, JsonValue
+from vespe.nesting import deeper_than
 from vespe.pointers import escape_pointer
 
 if TYPE_CHECKING:
@@ -22,6 +24,8 @@ else:
     yaml = deferred("yaml")
 
 _MAX_INTEGER_DIGITS = 4300
+_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*"|[][{}]')
+_TOKEN = re.compile(r'(?P<key>"(?:[^"\\]|\\.)*")\s*:|"(?:[^"\\]|\\.)*"|[{}]|[-+.\w]+')
 
 
 def parse_json(data: bytes | str, *, path: str = "", limit: int = defaults.MAX_FILE_BYTES) -> JsonValue:
@@ -32,14 +36,16 @@ def parse_json(data: bytes | str, *, path: str = "", limit: int = defaults.MAX_F
     if len(data) > limit:
         raise InvalidDocument(f"is larger than {limit} bytes", path=path)
     text = _decode(data, path) if isinstance(data, bytes) else data
-    if text.count("[") + text.count("{") > defaults.MAX_JSON_DEPTH:
-        _refuse_depth(text, path)
     try:
         value = _DECODER.decode(text)
     except json.JSONDecodeError as error:
         raise InvalidDocument(f"is not JSON: {error.msg}", path=path, line=error.lineno, column=error.colno) from None
     except _Refusal as refusal:
         raise InvalidDocument(str(refusal), path=path, line=_line_of(text, refusal.needle)) from None
+    except RecursionError:
+        raise _too_deep(text, path) from None
+    if text.count("[") + text.count("{") > defaults.MAX_JSON_DEPTH and deeper_than(value, defaults.MAX_JSON_DEPTH):
+        raise _too_deep(text, path)
     if "\\u" in text or not isinstance(data, bytes):
         _refuse_surrogates(value, path)
     return value
@@ -71,12 +77,18 @@ def parse_yaml(data: bytes | str, *, path: str = "", limit: int = defaults.MAX_F
 
 
 def dump_json(value: JsonValue) -> str:
-    """Write JSON for a file: two-space indent, no ASCII escapes, a final newline; a lone surrogate becomes U+FFFD."""
+    """Write JSON for a file: two-space indent, no ASCII escapes, a final newline; a lone surrogate becomes U+FFFD.
+
+    Raises ValueError for NaN and infinities, TypeError for what JSON cannot say.
+    """
     return repair_surrogates(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)) + "\n"
 
 
 def compact_json(value: JsonValue) -> str:
-    """Write JSON for a line or an argument: no spaces after separators, no ASCII escapes; a lone surrogate becomes U+FFFD."""
+    """Write JSON for a line or an argument: no spaces after separators, no ASCII escapes; a lone surrogate becomes U+FFFD.
+
+    Raises as `dump_json` does.
+    """
     return repair_surrogates(json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
 
 
@@ -193,7 +205,7 @@ def _read_descriptor(descriptor: int, name: str, limit: int) -> bytes:
         raise InvalidDocument("is no regular file", path=name)
     if status.st_size > limit:
         raise InvalidDocument(f"is larger than {limit} bytes", path=name)
-    data = os.read(descriptor, limit + 1)
+    data = os.read(descriptor, status.st_size + 1)
     while len(data) <= limit and (more := os.read(descriptor, limit + 1 - len(data))):
         data += more
     if len(data) > limit:
@@ -202,9 +214,9 @@ def _read_descriptor(descriptor: int, name: str, limit: int) -> bytes:
 
 
 class _Refusal(ValueError):
-    """JSON that parses and that Vespe refuses; `needle` is a text to find its line by."""
+    """JSON that parses and that Vespe refuses: for the token `needle`, or (None) for a key that comes twice."""
 
-    def __init__(self, message: str, needle: str) -> None:
+    def __init__(self, message: str, needle: str | None) -> None:
         super().__init__(message)
         self.needle = needle
 
@@ -214,7 +226,7 @@ def _object(pairs: list[tuple[str, Any]]) -> JsonObject:
     if len(made) != len(pairs):
         seen: set[str] = set()
         twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]  # add gives None
-        raise _Refusal(f"has the key {json.dumps(twice)} twice in one object", json.dumps(twice, ensure_ascii=False))
+        raise _Refusal(f"has the key {_shown(json.dumps(twice))} twice in one object", None)
     return made
 
 
@@ -225,13 +237,17 @@ def _constant(name: str) -> NoReturn:
 def _float(text: str) -> float:
     number = float(text)
     if number in (float("inf"), float("-inf")):
-        raise _Refusal(f"holds {text}, a number too large for a double", text)
+        raise _Refusal(f"holds {_shown(text)}, a number too large for a double", text)
     return number
+
+
+def _shown(text: str) -> str:
+    return text if len(text) <= 80 else f"{text[:79]}…"
 
 
 def _integer(text: str) -> int:
     if len(text) > _MAX_INTEGER_DIGITS:
-        raise _Refusal(f"holds an integer of {len(text)} digits", text[:40])
+        raise _Refusal(f"holds an integer of {len(text)} digits", text)
     return int(text)
 
 
@@ -248,21 +264,14 @@ def _decode(data: bytes, path: str) -> str:
         raise InvalidDocument(f"is not UTF-8: byte 0x{data[error.start]:02x}", path=path, line=line) from None
 
 
-def _refuse_depth(text: str, path: str) -> None:
-    depth, inside, escaped, line = 0, False, False, 1
-    for character in text:
-        if inside:
-            inside = escaped or character != '"'
-            escaped = character == "\\" and not escaped
-        elif character == '"':
-            inside = True
-        elif character in "[{":
-            depth += 1
-            if depth > defaults.MAX_JSON_DEPTH:
-                raise InvalidDocument(f"is nested deeper than {defaults.MAX_JSON_DEPTH} levels", path=path, line=line)
-        elif character in "]}":
-            depth -= 1
-        line += character == "\n"
+def _too_deep(text: str, path: str) -> InvalidDocument:
+    depth, line = 0, 0
+    for token in _BRACKET.finditer(text):
+        depth += (token[0] in "[{") - (token[0] in "]}")
+        if depth > defaults.MAX_JSON_DEPTH:
+            line = text.count("\n", 0, token.start()) + 1
+            break
+    return InvalidDocument(f"is nested deeper than {defaults.MAX_JSON_DEPTH} levels", path=path, line=line)
 
 
 def _refuse_surrogates(value: JsonValue, path: str) -> None:
@@ -291,9 +300,23 @@ def _has_surrogate(text: str) -> bool:
     return False
 
 
-def _line_of(text: str, needle: str) -> int:
-    position = text.rfind(needle)
-    return text.count("\n", 0, position) + 1 if position >= 0 else 0
+def _line_of(text: str, needle: str | None) -> int:
+    """Give the line of the number or constant `needle`, or (None) of the first key that its object has already."""
+    keys: list[set[str]] = []
+    for token in _TOKEN.finditer(text):
+        word = token[0]
+        if word == "{":
+            keys.append(set())
+        elif word == "}":
+            keys.pop()
+        elif token["key"] and needle is None:
+            key = json.loads(token["key"])
+            if key in keys[-1]:
+                return text.count("\n", 0, token.start()) + 1
+            keys[-1].add(key)
+        elif needle is not None and word == needle:
+            return text.count("\n", 0, token.start()) + 1
+    return 0
 
 
 _KINDS: tuple[tuple[Callable[[Any], bool], str], ...] = (

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from vespe import defaults
+from vespe.nesting import deeper_than
 from vespe.pointers import pointer_to
 from vespe.subschemas import REFERENCES, References, Steps, is_resource, walk
 
@@ -44,22 +45,6 @@ def is_plain(value: Any, source: bytes) -> bool:
         and (len(source) < _FEW or (source.count(b",") < MAX_LIST and braces + source.count(b"true") + source.count(b"false") < MAX_LIST))
         and (braces <= defaults.MAX_SCHEMA_DEPTH or not deeper_than(value, defaults.MAX_SCHEMA_DEPTH))
     )
-
-
-def deeper_than(value: Any, levels: int) -> bool:
-    """Whether arrays and objects are nested deeper than `levels`; ends on values that hold themselves."""
-    level = [value]
-    for _ in range(levels):
-        below: dict[int, Any] = {}
-        for one in level:
-            inner = one.values() if isinstance(one, dict) else one if isinstance(one, (list, tuple)) else ()
-            for item in inner:
-                if isinstance(item, (dict, list, tuple)):
-                    below[id(item)] = item
-        if not below:
-            return False
-        level = list(below.values())
-    return True
 
 
 def size_problems(schema: Any) -> list[Problem]:

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 from vespe import defaults
 from vespe.deferred import deferred
 from vespe.models import JsonObject, JsonValue
+from vespe.nesting import deeper_than
 from vespe.pointers import pointer_to
-from vespe.schema_bounds import deeper_than, is_bundled, pattern_places, reference_problems, size_problems
+from vespe.schema_bounds import is_bundled, pattern_places, reference_problems, size_problems
 from vespe.schema_growth import peak
 from vespe.subschemas import REFERENCES, References, walk, without_children
 from vespe.violations import MOST, Explainer, describe, named_properties
