@@ -1,0 +1,36 @@
+"""`vespe config set`."""
+
+import io
+import os
+import stat
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Command = Callable[..., Any]
+
+
+def test_a_secret_stays_text_and_its_file_is_private(command: Command, home: Path) -> None:
+    assert command("config", "set", "secrets.PIN", "0123").code == 0
+    assert command("config", "get", "secrets.PIN").out == "0123\n"
+    assert stat.S_IMODE(os.stat(home / "config/vespe/config.json").st_mode) == 0o600
+
+
+def test_a_secret_can_come_from_stdin_and_never_stand_in_a_history(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"t0ken\n"), encoding="utf-8"))
+    command("config", "set", "secrets.TOKEN", "-")
+    assert command("config", "get", "secrets.TOKEN").out == "t0ken\n"
+
+
+def test_a_setting_is_removed_by_unset(command: Command) -> None:
+    command("config", "set", "sandbox", "off")
+    assert command("config", "set", "sandbox", "--unset", "--json").document["key"] == "sandbox"
+    assert command("config", "get", "sandbox").code == 3
+
+
+@pytest.mark.parametrize("arguments", [("allow_hosts", "x"), ("nonsense", "1"), ("sandbox",), ("sandbox", "off", "--unset")])
+def test_what_cannot_be_set_is_a_usage_error(command: Command, arguments: tuple[str, ...]) -> None:
+    assert command("config", "set", *arguments).code == 2

@@ -1,0 +1,78 @@
+"""The library's calls, on a Project and as functions."""
+
+import shutil
+import threading
+from pathlib import Path
+
+import pytest
+
+import vespe
+from tests.ondisk import python_tool
+from vespe import Project, ToolRegistry
+from vespe.errors import NotTrusted, ProjectNotFound, ToolNotFound, UsageError
+
+
+@pytest.fixture
+def made(home: Path, tmp_path: Path) -> Project:
+    return Project.init(tmp_path / "mine")
+
+
+def test_a_project_is_made_once_and_trusted(made: Project, tmp_path: Path) -> None:
+    made.create_tool("count", type="python_script")
+    assert Project.init(tmp_path / "mine").execute_tool("count").result["words"] == 2
+    assert repr(made) == f"Project({str(tmp_path / 'mine')!r})"
+
+
+def test_the_five_verbs_work_on_a_project_and_as_functions(made: Project) -> None:
+    tool = vespe.create_tool("count", type="python_script", project=made)
+    assert vespe.load_tool(tool.uid, project=made).name == "count"
+    assert vespe.resolve_tool(made.config, "count").entry.uid == tool.uid
+    assert [t.name for t in vespe.list_available_tools(made.root)] == ["count"]
+    assert vespe.execute_tool(tool.uid, '{"text": "a b c"}', project=made).result["words"] == 3
+
+
+def test_a_function_of_a_file_becomes_a_tool(made: Project, tmp_path: Path) -> None:
+    (tmp_path / "calc.py").write_text("def double(n: int) -> int:\n    return 2 * n\n", encoding="utf-8")
+    made.create_tool("double", source=f"{tmp_path}/calc.py:double")
+    assert made.execute_tool("double", {"n": 21}).result == 42
+
+
+def test_a_type_or_a_source_is_needed(made: Project) -> None:
+    with pytest.raises(UsageError):
+        made.create_tool("nothing")
+
+
+def test_an_implementation_in_this_process_comes_first(made: Project) -> None:
+    registry = ToolRegistry()
+    registry.register(lambda text="": {"characters": len(text), "words": 0, "lines": 0}, name="count")
+    made.create_tool("count", type="python_script")
+    assert Project(made.root, registry=registry).execute_tool("count", {"text": "four"}).result["words"] == 0
+
+
+def test_a_failed_call_is_an_outcome_and_no_call_is_an_exception(made: Project) -> None:
+    made.create_tool("count", type="python_script")
+    outcome = made.execute_tool("count", {"text": 1})
+    assert not outcome.ok and outcome.error is not None and outcome.error.retryable
+    with pytest.raises(ToolNotFound):
+        made.execute_tool("cuont")
+
+
+def test_a_call_can_be_cancelled_from_another_thread(made: Project) -> None:
+    python_tool(Path(made.root) / ".vespe/tools/tool-slow", "slow", "import time\ntime.sleep(60)")
+    cancel = threading.Event()
+    threading.Timer(0.3, cancel.set).start()
+    outcome = made.execute_tool("slow", cancel=cancel)
+    assert outcome.error is not None and outcome.error.code == "interrupted"
+
+
+def test_a_copy_of_a_project_is_trusted_only_by_the_callers_word(made: Project, tmp_path: Path) -> None:
+    made.create_tool("count", type="python_script")
+    shutil.copytree(made.root, tmp_path / "copy")
+    with pytest.raises(NotTrusted):
+        Project(tmp_path / "copy").execute_tool("count")
+    assert Project(tmp_path / "copy", trusted=True).execute_tool("count").ok
+
+
+def test_where_there_is_no_project_it_is_said(home: Path, tmp_path: Path) -> None:
+    with pytest.raises(ProjectNotFound, match="no project here"):
+        Project(tmp_path)
