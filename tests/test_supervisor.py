@@ -13,9 +13,9 @@ from uuid import uuid4
 import pytest
 
 from tests.test_process import ESCAPES, alive, gone
-from vespe import defaults, process
+from vespe import child_scripts, defaults
 
-SCRIPT = str(Path(process.__file__).with_name("supervisor.py"))
+SCRIPT = str(Path(child_scripts.__file__).with_name("supervisor.py"))
 MACOS = "import sys; sys.platform = 'darwin'\n"
 """What makes the supervisor take the road that it takes where there is neither a subreaper nor /proc."""
 NO_PIDFD = "import os; del os.pidfd_open\n"
@@ -33,7 +33,7 @@ class Supervised:
         theirs = [os.dup(fd) for fd in (control, status, 2, null, null, null)]
         moved = [os.dup2(fd, 100 + number) for number, fd in enumerate(theirs)]
         actions = [(os.POSIX_SPAWN_DUP2, fd, number) for number, fd in enumerate(moved)]
-        arguments = [sys.executable, "-I", "-B", "-c", prelude + process.BOOT]
+        arguments = [sys.executable, "-I", "-B", "-c", prelude + child_scripts.BOOT]
         self.pid = os.posix_spawn(sys.executable, arguments, dict(os.environ), file_actions=actions)
         for fd in (control, status, null, *theirs, *moved):
             os.close(fd)
@@ -44,7 +44,7 @@ class Supervised:
             "result": False,
             "vespe": os.getpid() if vespe is None else vespe,
         }
-        os.write(self.control, process.boot_message(SCRIPT, message))
+        os.write(self.control, child_scripts.boot_message(SCRIPT, message))
 
     def line(self) -> str:
         said = b""
@@ -135,7 +135,7 @@ def test_it_outlives_the_signals_that_end_other_processes() -> None:
 
 
 def test_a_vespe_that_dies_before_it_says_the_command_leaves_no_supervisor() -> None:
-    started = subprocess.run([sys.executable, "-c", process.BOOT], input=b"\0\0\0", check=False)
+    started = subprocess.run([sys.executable, "-c", child_scripts.BOOT], input=b"\0\0\0", check=False)
     assert started.returncode == 1
 
 

@@ -3,8 +3,6 @@
 import contextlib
 import errno
 import fcntl
-import functools
-import marshal
 import os
 import selectors
 import sys
@@ -15,26 +13,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from vespe import defaults
+from vespe.child_scripts import BOOT, boot_message
 from vespe.errors import Interrupted, InvalidArguments, OutputTooLarge, StorageError, TimedOut, ToolExecutionError
 
-BOOT = """\
-import marshal, os
-def take(size):
-    data = b""
-    while len(data) < size:
-        more = os.read(0, size - len(data))
-        if not more:
-            os._exit(1)
-        data += more
-    return data
-code, message = marshal.loads(take(int.from_bytes(take(8), "big")))
-space = {"__name__": "vespe_child"}
-exec(code, space)
-space["main"](message)
-"""
-"""What `python -c` runs in a child: one of our scripts, which arrives compiled on stdin (see `boot_message`)."""
-_HERE = os.path.dirname(os.path.abspath(__file__))
-_SUPERVISOR = os.path.join(_HERE, "supervisor.py")
+_SUPERVISOR = os.path.join(os.path.dirname(os.path.abspath(__file__)), "supervisor.py")
 _RESULT_FD = 3
 _PATIENCE_S = 0.4
 """How long after a tree's last KILL the call still waits for its supervisor."""
@@ -106,26 +88,6 @@ def child_environment(base: Mapping[str, str], extra: Mapping[str, str]) -> dict
     """Give the environment of a tool's process: CHILD_ENVIRONMENT and LC_* out of `base`, and all of `extra`."""
     allowed = {name: value for name, value in base.items() if name in defaults.CHILD_ENVIRONMENT or name.startswith("LC_")}
     return allowed | dict(extra)
-
-
-def boot_message(path: str, message: Any) -> bytes:
-    """Give what BOOT reads on stdin: the script at `path`, compiled, and the `message` for its `main` (marshal's types).
-
-    A script that Python is given by name is compiled at each start (2 to 5 ms of each call); this one comes out of the
-    cache that imports use, and once a process.
-    """
-    data = marshal.dumps((compiled(path), message))
-    return len(data).to_bytes(8, "big") + data
-
-
-@functools.cache
-def compiled(path: str) -> Any:
-    """Give the code object of one of our own scripts; `marshal` can carry it to an interpreter of this version."""
-    loader: Any = type(__spec__.loader)
-    if hasattr(loader, "path_stats"):
-        return loader("vespe", path).get_code("vespe")
-    with open(path, "rb") as file:  # Vespe itself was not imported from files with a cache
-        return compile(file.read(), path, "exec")
 
 
 def _payload(command: Command) -> bytes:
@@ -229,6 +191,7 @@ class _Call:
                 [sys.executable, "-I", "-S", "-B", "-c", BOOT],
                 {name: os.environ[name] for name in _LOADER_VARIABLES if name in os.environ},
                 file_actions=[(os.POSIX_SPAWN_DUP2, fd, number) for number, fd in enumerate(theirs)],
+                setpgroup=0,  # from its first moment a terminal's Ctrl-C is ours alone
             )
         except OSError as error:
             raise StorageError("start a process for", self.command.argv[0], error) from error

@@ -237,7 +237,6 @@ def main(command: "dict[str, Any]") -> None:
     """Supervise one command, from its start until nothing of it is left."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGPIPE):
         signal.signal(number, signal.SIG_IGN)
-    os.setsid()
     prctl(PR_SET_CHILD_SUBREAPER, 1)
     os.closerange(RESULT + 1, min(max(os.sysconf("SC_OPEN_MAX"), 256), 65536))
     for descriptor in (CONTROL, STATUS, STDIN, STDOUT, RESULT):

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from vespe import process
+from vespe import child_scripts
 
-EXECUTORS = Path(process.__file__).parent / "executors"
+EXECUTORS = Path(child_scripts.__file__).parent / "executors"
 CHILD, VALUES = str(EXECUTORS / "python_child.py"), str(EXECUTORS / "python_values.py")
 
 
@@ -23,9 +23,9 @@ COVERAGE = {name: value for name, value in os.environ.items() if name.startswith
 def answer(directory: Path, source: str, *, env: Mapping[str, str] = COVERAGE, **message: Any) -> tuple[dict[str, Any] | None, str]:
     """Run a child as the executor does; gives its answer and what was printed."""
     whole = {"directory": str(directory), "path": str(directory / "main.py"), "source": source.encode(), "entrypoint": "f"}
-    data = process.boot_message(CHILD, whole | {"inputs": {}, "args": {}, "values": process.compiled(VALUES)} | message)
+    data = child_scripts.boot_message(CHILD, whole | {"inputs": {}, "args": {}, "values": child_scripts.compiled(VALUES)} | message)
     reader, writer = os.pipe()
-    arguments = [sys.executable, "-I", "-B", "-X", "utf8", "-c", process.BOOT, str(writer)]
+    arguments = [sys.executable, "-I", "-B", "-X", "utf8", "-c", child_scripts.BOOT, str(writer)]
     done = subprocess.run(arguments, input=data, capture_output=True, pass_fds=[writer], env=env, check=False, timeout=30)
     os.close(writer)
     with open(reader, "rb") as result:

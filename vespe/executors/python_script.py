@@ -5,7 +5,7 @@ import signal
 import sys
 from typing import Any, Final
 
-from vespe import documents, process, script_environments
+from vespe import child_scripts, documents, process, script_environments
 from vespe.errors import InvalidArguments, InvalidDocument, InvalidOutput, InvalidTool, ToolExecutionError
 from vespe.executors.base import Context
 from vespe.models import Execution, Implementation, JsonObject, Tool
@@ -58,13 +58,13 @@ class PythonScript:
             "entrypoint": implementation.entrypoint,
             "inputs": inputs,
             "args": substitute_secrets(implementation.args, context.secrets),
-            "values": process.compiled(_VALUES),
+            "values": child_scripts.compiled(_VALUES),
         }
         command = process.Command(
-            argv=(_interpreter(metadata, context), *_FLAGS, "-c", process.BOOT),
+            argv=(_interpreter(metadata, context), *_FLAGS, "-c", child_scripts.BOOT),
             cwd=context.project_root,
             env=context.environment,
-            stdin=process.boot_message(_CHILD, message),
+            stdin=child_scripts.boot_message(_CHILD, message),
             result_fd=True,
             timeout_s=context.timeout_s,
             name=tool.name,
