@@ -55,7 +55,7 @@ def test_literals_and_constants_are_values_of_json() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["f()", "{1, 2}", "b'x'", "1j", "1e999", "{1: 2}", "'\\udc00'", "...", "OTHER", "1 << 3", "x", "2**2000", "-'a'"]
+    "text", ["f()", "{1, 2}", "b'x'", "1j", "1e999", "{1: 2}", "'\\udc00'", "...", "OTHER", "1 << 3", "x", "{[]: 1}", "2**2000", "-'a'"]
 )
 def test_what_json_cannot_say_is_no_literal(text: str) -> None:
     with pytest.raises(ValueError, match=r"JSON|literal|malformed"):

@@ -122,6 +122,17 @@ def test_a_function_below_an_if_or_a_try_is_at_the_top_of_its_file() -> None:
     assert derive(source, "f").name == "f"
 
 
+def test_the_keys_of_recursive_options_are_inputs_too() -> None:
+    source = "from typing import *\nclass O(TypedDict):\n    more: list['O']\ndef f(**rest: Unpack[O]): ..."
+    schema = derive(source, "f").input_schema
+    assert (schema["required"], schema["additionalProperties"]) == (["more"], False)
+    assert schema["properties"] == {"more": {"type": "array", "items": {"$ref": "#/$defs/O"}}}
+
+
+def test_untyped_keywords_leave_the_inputs_open() -> None:
+    assert derive("def f(**rest): ...", "f").input_schema["additionalProperties"] is True
+
+
 REFUSED = {
     "def calc(a, /, b): ...": "a can only be given by position",
     "def clac(): ...": "has no function called 'calc'",
@@ -133,6 +144,7 @@ REFUSED = {
     "from x import calc": "calc is imported",
     "def calc(:": "is not Python",
     "def calc(): '\0'": "is not Python",
+    "def calc(): '\ud800'": "is not Python",
     "x = " + "(" * 300 + ")" * 300: "is not Python: too many nested parentheses",
 }
 

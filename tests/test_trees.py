@@ -31,8 +31,13 @@ def test_what_the_check_refuses_leaves_nothing(tmp_path: Path) -> None:
         assert sorted(os.listdir(staged)) == ["bin", "config.json"]
         raise UsageError("no")
 
+    def fail(_: str) -> None:
+        raise StorageError("read", "elsewhere", OSError(errno.EIO, "broken"))
+
     with pytest.raises(UsageError):
         place_tree(str(tmp_path), "tool-a", FILES, check=refuse)
+    with pytest.raises(StorageError, match="cannot read elsewhere"):
+        place_tree(str(tmp_path), "tool-a", FILES, check=fail)
     assert os.listdir(tmp_path) == []
 
 

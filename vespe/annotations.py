@@ -42,10 +42,15 @@ class Reader:
         """The finished schema: definitions put where they are used, the others in `$defs`."""
         return settled(schema, self._definitions)
 
+    def definition(self, schema: JsonObject) -> JsonObject:
+        """What a reference stands for, and any other schema as it is."""
+        while "$ref" in schema:
+            schema = self._definitions[schema["$ref"].rpartition("/")[2]]
+        return schema
+
     def types(self, schema: JsonObject) -> tuple[str, ...]:
         """The JSON types that a schema allows, as far as it says; () where it does not."""
-        if "$ref" in schema:
-            return self.types(self._definitions[schema["$ref"].rpartition("/")[2]])
+        schema = self.definition(schema)
         alternatives = [self.types(member) for member in schema.get("anyOf", ())]
         if alternatives and all(alternatives):
             return tuple(kind for kinds in alternatives for kind in kinds)

@@ -214,7 +214,7 @@ class _Inputs:
         if not (isinstance(annotation, ast.Subscript) and self.names.dotted(annotation) == "typing.Unpack"):
             self.rest = schema or True
             return
-        keys = self.reader.settled(schema)
+        keys = self.reader.definition(schema)
         self.properties.update(keys.get("properties", {}))
         self.required += keys.get("required", [])
         self.rest = keys.get("additionalProperties", True)
