@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from vespe.drafts import Draft, check_name, describe, draft_from_function, draft_tool
 from vespe.errors import InvalidDocument, StorageError, UsageError
@@ -128,6 +130,10 @@ def test_names_at_the_edge_of_the_rule_are_fine() -> None:
 REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("no_type", {}, "no type of tool called 'no_type'"),
     ("python_script", {"colour": 1}, "no 'colour' to set"),
+    ("python_script", {"description": 1}, "`description` must be a text"),
+    ("shell_command", {"args": [1]}, "`args` must be an object, not [1]"),
+    ("http_request", {"schema": True}, "`schema` must be an object, not True"),
+    ("shell_command", {"path": "a\0b"}, "`path` must be a text without NUL"),
     ("python_script", {"path": "src/gone.py"}, "no file src/gone.py"),
     ("python_script", {"path": "/nowhere/gone.py"}, "no file /nowhere/gone.py"),
     ("python_script", {"path": ".."}, "no Python file"),
@@ -195,6 +201,22 @@ def test_the_page_for_people_has_a_row_for_each_input() -> None:
 def test_the_page_of_a_tool_without_inputs_has_no_table() -> None:
     assert describe("do", {"description": "Do it.", "schema": {"input": {"type": "object"}}}) == "# do\n\nDo it.\n"
     assert describe("do", {"description": "Do it.", "schema": {"input": True}}) == "# do\n\nDo it.\n"
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(alphabet="ab{}$:|\udc00\n", max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["a", "input", "properties", "required", "argv"]), inner),
+    max_leaves=8,
+)
+OBJECTS = st.dictionaries(st.sampled_from(["argv", "stdin", "query", "input", "properties", "required", "type"]), JSON)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.sampled_from(["python_script", "shell_command", "http_request"]), OBJECTS, OBJECTS, st.text(max_size=5))
+def test_p19_any_schema_and_arguments_make_a_draft_to_judge(type: str, schema: Any, args: Any, text: str) -> None:
+    draft = draft_tool("x", type, fields={"schema": schema, "args": args, "description": "\udc00" + text.replace("\0", "")})
+    assert draft.document["implementation_details"]["args"] == args
+    assert describe("x", draft.document).encode()
 
 
 def test_a_draft_is_plain_data() -> None:

@@ -15,7 +15,8 @@ from vespe.tool_templates import Template
 from vespe.tooldir import NAME_PATTERN
 from vespe.trees import TreeFile
 
-FIELDS = ("description", "schema", "path", "entrypoint", "args")
+FIELDS: Mapping[str, type] = {"description": str, "schema": dict, "path": str, "entrypoint": str, "args": dict}
+"""What a draft may be given in place of the template's, with the types of each."""
 _EMPTY: JsonObject = {"type": "object", "properties": {}, "additionalProperties": False}
 
 
@@ -40,8 +41,7 @@ def draft_tool(name: str, type: str, *, fields: Mapping[str, Any] | None = None,
     UsageError for what cannot be, InvalidDocument for a Python file that cannot be read.
     """
     given = {key: value for key, value in (fields or {}).items() if value is not None}
-    if unknown := [key for key in given if key not in FIELDS]:
-        raise UsageError(f"a tool has no {unknown[0]!r} to set", hint=f"it has {', '.join(FIELDS)}")
+    _check_fields(given)
     check_name(name)
     if type == "python_script":
         return _python(name, given, directory)
@@ -74,14 +74,23 @@ def check_name(name: str) -> None:
         raise UsageError(f"{name!r} can be no tool's name", hint=f"a name is {rule}")
 
 
+def _check_fields(given: Mapping[str, Any]) -> None:
+    for key, value in given.items():
+        if key not in FIELDS:
+            raise UsageError(f"a tool has no {key!r} to set", hint=f"it has {', '.join(FIELDS)}")
+        if not isinstance(value, FIELDS[key]) or (isinstance(value, str) and "\0" in value):
+            kind = "an object" if FIELDS[key] is dict else "a text without NUL"
+            raise UsageError(f"`{key}` must be {kind}, not {value!r:.80}")
+
+
 def describe(name: str, document: JsonObject) -> str:
     """Write description.md for a config.json: the title, the description, and a table of the inputs."""
     schema = document["schema"]["input"]
     properties = schema.get("properties") if isinstance(schema, dict) else None
-    text = f"# {name}\n\n{document['description']}\n"
+    text = documents.repair_surrogates(f"# {name}\n\n{document['description']}\n")
     if not isinstance(properties, dict) or not properties:
         return text
-    required = schema.get("required", [])
+    required = schema["required"] if isinstance(schema.get("required"), list) else []
     rows = [_row(key, value if isinstance(value, dict) else {}, key in required) for key, value in properties.items()]
     table = ["| Input | Type | Required | Default | Description |", "|---|---|---|---|---|", *rows]
     return f"{text}\n## Inputs\n\n" + "\n".join(table) + "\n"
@@ -90,7 +99,8 @@ def describe(name: str, document: JsonObject) -> str:
 def _row(key: str, schema: JsonObject, required: bool) -> str:
     default = f"`{documents.compact_json(schema['default'])}`" if "default" in schema else ""
     cells = (f"`{key}`", _kind(schema), "yes" if required else "no", default, str(schema.get("description", "")))
-    return f"| {' | '.join(' '.join(cell.split()).replace('|', chr(92) + '|') for cell in cells)} |"
+    row = " | ".join(" ".join(cell.split()).replace("|", "\\|") for cell in cells)
+    return documents.repair_surrogates(f"| {row} |")
 
 
 def _kind(schema: JsonObject) -> str:

@@ -104,7 +104,8 @@ def http_template(schema: JsonObject | None, args: JsonObject | None, url: str |
     path, inputs = url or PLACEHOLDER_URL, schema or slots_schema([url], optional=args)
     if args is None:
         inside = _SLOT.findall(path)
-        query = {key: f"{{{key}}}" for key in inputs.get("properties", {}) if key not in inside}
+        named = inputs.get("properties") if isinstance(inputs, dict) else None
+        query = {key: f"{{{key}}}" for key in (named if isinstance(named, dict) else ()) if key not in inside}
         args = {**({"query": query} if query else {}), "response": "json"}
     return Template(description=described, input_schema=inputs, entrypoint="GET", path=path, args=args)
 
