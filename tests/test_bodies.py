@@ -1,6 +1,7 @@
 """Bodies within their cap, as sent and as decompressed, and their text."""
 
 import gzip
+import tracemalloc
 import zlib
 
 import pytest
@@ -36,6 +37,16 @@ def test_p40_a_bomb_is_never_decompressed_past_the_cap() -> None:
     with pytest.raises(OutputTooLarge) as caught:
         read(gzip.compress(bytes(10_000_000)), headers=GZIP)
     assert len(caught.value.kept) == 1000
+
+
+def test_p40_a_bomb_takes_no_memory() -> None:
+    bomb = gzip.compress(bytes(20_000_000))
+    tracemalloc.start()
+    with pytest.raises(OutputTooLarge):
+        read(bomb, headers=GZIP)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1_000_000
 
 
 def test_p40_many_empty_members_count_as_what_was_sent() -> None:

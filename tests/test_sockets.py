@@ -148,6 +148,18 @@ def test_a_large_request_waits_for_a_slow_reader_no_longer_than_the_deadline(por
         stream.close()
 
 
+@pytest.mark.parametrize("ended", [(0.0, False), (60.0, True)], ids=["deadline", "cancel"])
+def test_a_call_that_is_over_reads_no_more_of_what_is_there(ended: tuple[float, bool]) -> None:
+    cancel = threading.Event()
+    reader, writer = socket.socketpair()
+    with reader, writer, limits(ended[0], cancel):
+        writer.send(b"more")
+        if ended[1]:
+            cancel.set()
+        with pytest.raises((TimedOut, Interrupted)):
+            sockets.Stream(reader, "host").read(10)
+
+
 def test_an_idle_connection_tells_its_end(port: int) -> None:
     with limits():
         stream = Dialler(["127.0.0.1"]).connect_tcp("127.0.0.1", port)

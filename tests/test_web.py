@@ -196,6 +196,35 @@ def test_a_server_that_hangs_up_again_is_asked_twice_at_most(client: Client) -> 
     assert len(server.requests) == 3
 
 
+def test_a_server_that_hangs_up_on_a_new_connection_is_not_asked_again(client: Client) -> None:
+    with Loopback(lambda exchange: False) as server, pytest.raises(ToolExecutionError, match="without sending a response"):
+        get(client, server.url())
+    assert len(server.requests) == 1
+
+
+def test_the_process_keeps_its_connections_from_call_to_call(server: Loopback) -> None:
+    for _ in range(3):
+        web.exchange(Request(method="GET", url=server.url()), timeout_s=20, max_bytes=1000, allow_hosts=["127.0.0.1"])
+    assert server.connections == 1
+
+
+def test_p40_calls_that_wait_hold_no_other_call_up(server: Loopback, client: Client) -> None:
+    cancel = threading.Event()
+
+    def wait() -> None:
+        with pytest.raises(Interrupted):
+            get(client, server.url("/silence"), timeout_s=60, cancel=cancel)
+
+    threads = [threading.Thread(target=wait) for _ in range(20)]
+    for thread in threads:
+        thread.start()
+    status = get(client, server.url()).status
+    cancel.set()
+    for thread in threads:
+        thread.join()
+    assert status == 200
+
+
 def test_a_kept_connection_that_ended_fails_a_request_that_may_have_had_its_effect(server: Loopback, client: Client) -> None:
     def post() -> Response:
         return client.exchange(Request(method="POST", url=server.url("/once"), body=b"x"), timeout_s=20, max_bytes=100)
@@ -367,13 +396,16 @@ def test_p38_a_body_never_follows_to_another_server(server: Loopback, client: Cl
     assert other.requests == []
 
 
-@pytest.mark.parametrize(("status", "method"), [(301, "GET"), (302, "GET"), (303, "GET"), (307, "POST"), (308, "POST")])
-def test_p38_the_method_and_body_follow_as_http_says(status: int, method: str, server: Loopback, client: Client) -> None:
-    request = Request(method="POST", url=server.url(f"/redirect/{status}//echo"), headers=(("Content-Type", "a/b"),), body=b"x")
+@pytest.mark.parametrize(
+    ("method", "status", "then"),
+    [("POST", 301, "GET"), ("POST", 302, "GET"), ("POST", 303, "GET"), ("PUT", 303, "GET")]
+    + [("POST", 307, "POST"), ("POST", 308, "POST"), ("PUT", 301, "PUT"), ("PUT", 302, "PUT")],
+)
+def test_p38_the_method_and_body_follow_as_http_says(method: str, status: int, then: str, server: Loopback, client: Client) -> None:
+    request = Request(method=method, url=server.url(f"/redirect/{status}//echo"), headers=(("Content-Type", "a/b"),), body=b"x")
     seen = json.loads(client.exchange(request, timeout_s=20, max_bytes=1000, redirects=1).body)
-    assert (seen["method"], seen["body"], seen["headers"].get("content-type")) == (
-        (method, "", None) if method == "GET" else (method, "x", "a/b")
-    )
+    kept = ("x", "a/b") if then == method else ("", None)
+    assert (seen["method"], seen["body"], seen["headers"].get("content-type")) == (then, *kept)
 
 
 # TLS
@@ -390,7 +422,7 @@ def secure() -> Iterator[Loopback]:
 @pytest.fixture
 def trusting() -> Iterator[Client]:
     context = ssl.create_default_context(cafile=str(CASES / "tls" / "loopback.pem"))
-    made = Client(Dialler(["localhost", "other.example", "127.0.0.1"], resolve=answering(["127.0.0.1"])), ssl_context=context)
+    made = Client(Dialler(["localhost", "localhost.", "other.example", "127.0.0.1"], resolve=answering(["127.0.0.1"])), ssl_context=context)
     yield made
     made.close()
 
@@ -399,6 +431,10 @@ def test_a_verified_server_is_answered_over_one_connection(secure: Loopback, tru
     for _ in range(3):
         assert get(trusting, secure.url(scheme="https", host="localhost")).status == 200
     assert len(secure.requests) == 3
+
+
+def test_a_name_with_a_final_dot_has_the_certificate_of_the_name(secure: Loopback, trusting: Client) -> None:
+    assert get(trusting, secure.url(scheme="https", host="localhost.")).status == 200
 
 
 def test_a_large_body_goes_out_whole_under_tls(secure: Loopback, trusting: Client) -> None:

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from tests.loopback import Exchange, Loopback
-from vespe.errors import AddressRefused, Interrupted, InvalidOutput, InvalidTool, Refused, TimedOut, ToolExecutionError
+from vespe.defaults import LARGER_CAP_BYTES
+from vespe.errors import AddressRefused, Interrupted, InvalidOutput, InvalidTool, OutputTooLarge, Refused, TimedOut, ToolExecutionError
 from vespe.executors.base import Context, Executor
 from vespe.executors.http_request import HttpRequest
 from vespe.models import Execution, Implementation, JsonObject, Tool
@@ -214,6 +215,12 @@ def test_settings_that_mean_nothing_make_the_tool_invalid_before_anything_is_sen
         with pytest.raises(InvalidTool, match=f"implementation_details.args.{next(iter(args))} must be"):
             act(tool(server.url(), **args), {}, context())
     assert server.connections == 0
+
+
+def test_p40_an_answer_past_the_larger_cap_is_ended_and_kept_up_to_it() -> None:
+    with pytest.raises(OutputTooLarge) as caught:
+        answers(b"x" * (LARGER_CAP_BYTES + 1), "text/plain")
+    assert len(caught.value.kept) == LARGER_CAP_BYTES
 
 
 def test_a_process_that_sends_nothing_loads_nothing_of_the_network() -> None:
