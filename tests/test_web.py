@@ -398,8 +398,16 @@ def test_p38_a_body_never_follows_to_another_server(server: Loopback, client: Cl
 
 @pytest.mark.parametrize(
     ("method", "status", "then"),
-    [("POST", 301, "GET"), ("POST", 302, "GET"), ("POST", 303, "GET"), ("PUT", 303, "GET")]
-    + [("POST", 307, "POST"), ("POST", 308, "POST"), ("PUT", 301, "PUT"), ("PUT", 302, "PUT")],
+    [
+        ("POST", 301, "GET"),
+        ("POST", 302, "GET"),
+        ("POST", 303, "GET"),
+        ("PUT", 303, "GET"),
+        ("POST", 307, "POST"),
+        ("POST", 308, "POST"),
+        ("PUT", 301, "PUT"),
+        ("PUT", 302, "PUT"),
+    ],
 )
 def test_p38_the_method_and_body_follow_as_http_says(method: str, status: int, then: str, server: Loopback, client: Client) -> None:
     request = Request(method=method, url=server.url(f"/redirect/{status}//echo"), headers=(("Content-Type", "a/b"),), body=b"x")
