@@ -51,7 +51,7 @@ def shell(script: str, **fields: Any) -> Command:
 def alive(marker: str) -> list[str]:
     """The processes that have the marker among their arguments."""
     listed = subprocess.run(
-        ["ps", "-A", "-ww", "-o", "pid=,stat=,args="], capture_output=True, text=True, check=True, encoding="utf-8", errors="replace"
+        ["ps", "-A", "-ww", "-o", "pid=", "-o", "args="], capture_output=True, text=True, check=True, encoding="utf-8", errors="replace"
     )
     return [line for line in listed.stdout.splitlines() if marker in line]
 
@@ -68,7 +68,7 @@ def descriptors() -> int:
 
 
 def zombies() -> list[str]:
-    listed = subprocess.run(["ps", "-o", "stat=,ppid=", "-A"], capture_output=True, text=True, check=True, encoding="utf-8")
+    listed = subprocess.run(["ps", "-A", "-o", "stat=", "-o", "ppid="], capture_output=True, text=True, check=True, encoding="utf-8")
     return [line for line in listed.stdout.splitlines() if line.startswith("Z") and line.split()[-1] == str(os.getpid())]
 
 

@@ -115,7 +115,8 @@ def listing() -> dict[int, tuple[int, int]]:
     """Every process of the machine as `ps` shows it: its parent and its process group."""
     reader, writer = os.pipe()
     actions = [(os.POSIX_SPAWN_DUP2, writer, 1)]
-    pid = os.posix_spawn("/bin/ps", ["ps", "-A", "-o", "pid=,ppid=,pgid="], {"LC_ALL": "C"}, file_actions=actions)
+    # One `-o` for each: POSIX takes all that follows an equals sign as one heading.
+    pid = os.posix_spawn("/bin/ps", ["ps", "-A", "-o", "pid=", "-o", "ppid=", "-o", "pgid="], {"LC_ALL": "C"}, file_actions=actions)
     os.close(writer)
     data = b""
     while more := os.read(reader, 65536):
