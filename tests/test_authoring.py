@@ -13,8 +13,8 @@ import pytest
 
 from tests.ondisk import python_tool, write_tool
 from vespe import catalog
-from vespe.authoring import copy_tool, create_from_function, create_tool, remove_tool, rename_tool
-from vespe.drafts import Draft, draft_tool
+from vespe.authoring import copy_tool, create_tool, remove_tool, rename_tool
+from vespe.drafts import Draft, draft_from_function, draft_tool
 from vespe.errors import InvalidDocument, InvalidTool, Refused, StorageError, ToolNotFound, UsageError
 from vespe.tooldir import UID_PATTERN
 
@@ -89,7 +89,8 @@ def test_the_tools_directory_is_made_where_it_is_missing_and_its_parent_is_not(t
 
 def test_a_function_becomes_a_tool_with_what_could_not_be_said(tools: Path, tmp_path: Path) -> None:
     (tmp_path / "f.py").write_text("def f(a, b: int = 1): ...\n", encoding="utf-8")
-    tool, notes = create_from_function(tools, f"{tmp_path}/f.py:f", taken=taken_in(tools))
+    draft = draft_from_function(f"{tmp_path}/f.py:f")
+    tool, notes = create_tool(tools, draft, taken=taken_in(tools)), draft.notes
     assert (tool.name, tool.input_schema["required"]) == ("f", ["a"])
     assert notes == ("a: has no annotation, so that any value is accepted",)
 

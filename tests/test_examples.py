@@ -9,7 +9,7 @@ from tests.ondisk import python_tool
 from vespe.calls import CallPath
 from vespe.errors import InvalidTool
 from vespe.examples import mismatch, run_examples, same
-from vespe.models import Failure, Outcome
+from vespe.outcomes import Failure, Outcome
 from vespe.registry import ToolRegistry
 from vespe.workspace import open_workspace
 

@@ -16,7 +16,7 @@ FLOORS: dict[str, int] = {
         (
             "errors defaults deferred nesting pointers subschemas",
             "digests docstrings models escaping templates schema_bounds schema_growth violations addresses bodies",
-            "tool_templates script_metadata python_names python_types documents fields tool_fields implementations schemas locations process file_walk sockets slots confined redaction",
+            "outcomes tool_templates script_metadata python_names python_types documents fields tool_fields implementations schemas locations process file_walk sockets slots confined redaction",
             "script_environments tooldir configuration places private_copy annotated python_classes schema_forms trees web text_search git_commit",
             "annotations file_tools kits verdicts approvals project http_templates",
             "catalog scopes snapshots signatures trust",

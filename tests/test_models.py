@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from vespe import models
-from vespe.models import Call, Candidate, Entry, Failure, Outcome, ProjectConfig, Resolution, Tool
+from vespe.models import Candidate, Entry, ProjectConfig, Resolution, Tool
+from vespe.outcomes import Call, Failure, Outcome
 
 VALUES = [value for value in vars(models).values() if inspect.isclass(value) and dataclasses.is_dataclass(value)]
 
@@ -74,7 +75,9 @@ def test_an_outcome_is_json() -> None:
 def test_a_resolution_shows_what_it_shadows_in_order() -> None:
     entries = [Entry(uid=f"tool-{n}", name="a", scope=n, kit_id=None, type=None, description=None, path=f"/{n}") for n in "pqrs"]
     statuses = ["selected", "shadowed", "inactive", "shadowed"]
-    found = [Candidate(entry=e, status=s, reason="", decided_by="") for e, s in zip(entries, statuses, strict=True)]
+    hides = {"selected": None, "shadowed": "tool-p", "inactive": None}
+    pairs = zip(entries, statuses, strict=True)
+    found = [Candidate(entry=e, status=s, reason="", decided_by="", shadowed_by=hides[s]) for e, s in pairs]
     resolution = Resolution(name="a", entry=entries[0], reason="first", candidates=tuple(found))
     assert [candidate.entry.uid for candidate in resolution.shadows] == ["tool-q", "tool-s"]
 

@@ -7,7 +7,8 @@ import pytest
 
 from tests.ondisk import python_tool, write_kit
 from vespe.errors import AmbiguousTool, ProjectNotFound, ToolNotFound
-from vespe.workspace import find_root, open_workspace, project_entry, project_has, trust_created
+from vespe.trust import trust_created
+from vespe.workspace import find_root, open_workspace, project_entry, project_has
 
 
 def test_the_project_is_found_from_below(project: Path) -> None:

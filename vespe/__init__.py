@@ -11,7 +11,8 @@ from vespe.defaults import VERSION as __version__
 if TYPE_CHECKING:
     from vespe.errors import VespeError
     from vespe.library import Project, create_tool, execute_tool, list_available_tools, load_tool, resolve_tool
-    from vespe.models import Call, Failure, Implementation, Kit, Outcome, ProjectConfig, Resolution, Tool
+    from vespe.models import Implementation, Kit, ProjectConfig, Resolution, Tool
+    from vespe.outcomes import Call, Failure, Outcome
     from vespe.registry import ToolImplementation, ToolRegistry
 
 __all__ = [
@@ -36,7 +37,8 @@ __all__ = [
 ]
 
 _MODULES = {
-    **dict.fromkeys(("Call", "Failure", "Implementation", "Kit", "Outcome", "ProjectConfig", "Resolution", "Tool"), "vespe.models"),
+    **dict.fromkeys(("Implementation", "Kit", "ProjectConfig", "Resolution", "Tool"), "vespe.models"),
+    **dict.fromkeys(("Call", "Failure", "Outcome"), "vespe.outcomes"),
     **dict.fromkeys(("Project", "create_tool", "execute_tool", "list_available_tools", "load_tool", "resolve_tool"), "vespe.library"),
     **dict.fromkeys(("ToolImplementation", "ToolRegistry"), "vespe.registry"),
     "VespeError": "vespe.errors",

@@ -5,11 +5,10 @@ import stat
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
 
 from vespe import documents, tooldir
 from vespe.defaults import CONFIG_FILE, DESCRIPTION_FILE, PROJECT_TOOLS
-from vespe.drafts import Draft, check_name, describe, draft_from_function
+from vespe.drafts import Draft, check_name, describe
 from vespe.errors import InvalidTool, StorageError, ToolNotFound, UsageError
 from vespe.models import JsonObject, Tool
 from vespe.trees import TreeFile, place_tree, read_tree, remove_tree, sweep
@@ -26,14 +25,6 @@ def create_tool(tools_dir: str | os.PathLike[str], draft: Draft, *, taken: Taken
     """
     check_name(draft.name)
     return _place(os.fspath(tools_dir), draft.document, {**_description(draft), **draft.files}, taken)
-
-
-def create_from_function(
-    tools_dir: str | os.PathLike[str], source: str, *, taken: Taken, name: str | None = None, fields: Mapping[str, Any] | None = None
-) -> tuple[Tool, tuple[str, ...]]:
-    """Make a Python tool from `FILE.py:function`; gives the tool, and sentences on what could not be derived."""
-    draft = draft_from_function(source, name=name, fields=fields)
-    return create_tool(tools_dir, draft, taken=taken), draft.notes
 
 
 def rename_tool(tools_dir: str | os.PathLike[str], uid: str, *, name: str, taken: Taken) -> Tool:

@@ -12,7 +12,8 @@ from typing import Final
 
 from vespe import documents, locations, redaction
 from vespe.errors import InvalidDocument, StorageError
-from vespe.models import JsonObject, JsonValue, Outcome, Tool
+from vespe.models import JsonObject, JsonValue, Tool
+from vespe.outcomes import Outcome
 
 MAX_LOG_BYTES: Final = 4 * 1024 * 1024
 """A log that has grown past this becomes the old one, of which there is one."""

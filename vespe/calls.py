@@ -7,12 +7,14 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Final
 
-from vespe import call_log, defaults, documents, errors, process, redaction, schemas, tooldir, trust
+from vespe import call_log, configuration, defaults, documents, errors, process, redaction, schemas, tooldir, trust
 from vespe.executors import EXECUTORS
 from vespe.executors.base import Context
-from vespe.models import Call, Execution, Failure, JsonObject, JsonValue, Outcome, Tool
+from vespe.models import JsonObject, JsonValue, Tool
+from vespe.outcomes import Call, Execution, Failure, Outcome
 from vespe.registry import ToolRegistry
 from vespe.workspace import Workspace
 
@@ -20,7 +22,7 @@ _RAISED: Final = (errors.NotFound, errors.InvalidDocument, errors.NotTrusted)
 """There was no call to make: these are raised. Every other failure is an Outcome's error."""
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(kw_only=True)
 class CallPath:
     """Runs calls in one project: every call goes through here, whoever makes it.
 
@@ -36,6 +38,11 @@ class CallPath:
     environment: Mapping[str, str] | None = None
     directory: str | None = None
     progress: Callable[[str], None] | None = None
+
+    @cached_property
+    def user(self) -> configuration.UserConfig:
+        """The user's own configuration, as this project tightens it."""
+        return configuration.narrowed(configuration.load_user_config(), self.workspace.config.document)
 
     def run(self, call: Call, *, cancel: threading.Event | None = None) -> Outcome:
         """Run one call to its Outcome.
@@ -111,7 +118,7 @@ class CallPath:
         return found
 
     def _secret(self, name: str) -> str:
-        return self._environ().get(name) or self.workspace.user.secrets.get(name, "")
+        return self._environ().get(name) or self.user.secrets.get(name, "")
 
     def _context(self, tool: Tool, call: Call, directory: str, secrets: Mapping[str, str]) -> Context:
         return Context(
@@ -120,7 +127,7 @@ class CallPath:
             environment=process.child_environment(self._environ(), secrets),
             secrets=secrets,
             timeout_s=call.timeout_s or tool.timeout_s or defaults.TIMEOUT_S,
-            allow_hosts=self.workspace.user.allow_hosts,
+            allow_hosts=self.user.allow_hosts,
             progress=self.progress,
         )
 

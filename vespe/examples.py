@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from vespe import documents, errors, process
 from vespe.calls import CallPath
 from vespe.deferred import deferred
-from vespe.models import Call, JsonObject, JsonValue, Outcome, Tool
+from vespe.models import JsonObject, JsonValue, Tool
+from vespe.outcomes import Call, Outcome
 
 if TYPE_CHECKING:
     import tempfile

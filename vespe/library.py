@@ -8,9 +8,10 @@ from typing import Any, TypeAlias
 from vespe import authoring, drafts, errors, trust
 from vespe import project as projects
 from vespe.calls import CallPath
-from vespe.models import Call, JsonObject, Outcome, ProjectConfig, Resolution, Tool
+from vespe.models import JsonObject, ProjectConfig, Resolution, Tool
+from vespe.outcomes import Call, Outcome
 from vespe.registry import ToolRegistry
-from vespe.workspace import Workspace, open_workspace, project_has, trust_created
+from vespe.workspace import Workspace, open_workspace, project_has
 
 ProjectLike: TypeAlias = "Project | ProjectConfig | str | os.PathLike[str] | None"
 """A project however the caller has it: itself, its configuration, its directory, or None for the one that is found from here."""
@@ -61,7 +62,7 @@ class Project:
     def list_available_tools(self) -> list[Tool]:
         """Load every tool that a model would see, by name; broken, shadowed and inactive ones are left out."""
         workspace = self._workspace()
-        return [workspace.load(row.entry) for row in workspace.rows(everything=False)]
+        return [workspace.load(entry) for entry in workspace.available()]
 
     def execute_tool(
         self,
@@ -104,7 +105,7 @@ def create_tool(
     else:
         draft = drafts.draft_tool(name, str(type), fields=fields)
     tool = authoring.create_tool(projects.tools_dir(opened.root), draft, taken=lambda wanted: project_has(opened.root, wanted))
-    trust_created(opened.root, tool.uid)
+    trust.trust_created(opened.root, tool.uid)
     return tool
 
 

@@ -10,7 +10,8 @@ from vespe.deferred import deferred
 from vespe.errors import TimedOut, ToolExecutionError, ToolImplementationNotFound, UsageError, VespeError
 from vespe.executors import EXECUTORS
 from vespe.executors.base import Context
-from vespe.models import Execution, JsonObject, JsonValue, Tool
+from vespe.models import JsonObject, JsonValue, Tool
+from vespe.outcomes import Execution
 
 asyncio = deferred("asyncio")
 futures = deferred("concurrent.futures")

@@ -96,6 +96,12 @@ def trust_place(root: str | os.PathLike[str]) -> Grant:
     return Grant(kind="place", root=real)
 
 
+def trust_created(root: str | os.PathLike[str], uid: str) -> None:
+    """Trust a tool directory that its user has just made, where the project as a place is not trusted anyway."""
+    if approved_place(os.path.realpath(root)) is None:
+        trust_tool(root, uid)
+
+
 def trust_tool(root: str | os.PathLike[str], uid: str) -> Grant:
     """Trust this very tool directory, which `vespe tool create` has just made, and nothing else of its project."""
     real = os.path.realpath(root)

@@ -3,15 +3,14 @@
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
-from vespe import catalog, configuration, defaults, file_walk, kits, locations, project, resolver, tooldir, trust
+from vespe import catalog, defaults, kits, locations, project, resolver, tooldir
 from vespe.errors import AmbiguousTool, ToolNotFound
-from vespe.models import Entry, JsonObject, ProjectConfig, Resolution, Row, Tool
+from vespe.models import Entry, ProjectConfig, Resolution, Row, Tool
 from vespe.resolver import Scope
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Workspace:
     """A project as it was when it was opened; tools are looked up on disk each time.
 
@@ -23,11 +22,6 @@ class Workspace:
     config: ProjectConfig
     scopes: tuple[Scope, ...]
     warnings: tuple[str, ...] = ()
-
-    @cached_property
-    def user(self) -> configuration.UserConfig:
-        """The user's own configuration, as this project tightens it."""
-        return configuration.narrowed(configuration.load_user_config(), self.config.document)
 
     def resolve(self, name: str, *, complete: bool = True) -> Resolution:
         """Say which tool a name means here; raises ToolNotFound, AmbiguousTool or InvalidTool."""
@@ -41,16 +35,20 @@ class Workspace:
         """Load the tool of an entry; raises InvalidTool with all that is wrong with it."""
         return tooldir.load(entry.path, scope=entry.scope, kit_id=entry.kit_id)
 
-    def rows(self, *, everything: bool) -> tuple[Row, ...]:
-        """List the available tools by name; with `everything` the shadowed, inactive and broken ones too."""
-        return resolver.rows(self.scopes, _entries, everything=everything)
+    def rows(self) -> tuple[Row, ...]:
+        """List every tool with its status, by name: shadowed, inactive and broken ones too."""
+        return resolver.rows(self.scopes, _entries)
 
-    def snapshot(self) -> JsonObject:
-        """Map every available name to its uid, scope and the digest of its directory's bytes."""
-        return resolver.snapshot(self.rows(everything=False), _digest)
+    def ordered_rows(self) -> tuple[Row, ...]:
+        """List the tools of the scopes that plain names are looked for in: available, shadowed and broken ones."""
+        return resolver.rows([scope for scope in self.scopes if scope.ordered], _entries)
+
+    def available(self) -> list[Entry]:
+        """Give the tools that a model would see, by name."""
+        return [row.entry for row in self.ordered_rows() if row.status == "available"]
 
     def _names(self) -> Iterable[str]:
-        return [row.entry.name or row.entry.uid for row in self.rows(everything=False)]
+        return [entry.name or entry.uid for entry in self.available()]
 
 
 def find_root(path: str | os.PathLike[str] | None = None) -> str:
@@ -87,12 +85,6 @@ def project_has(root: str, name: str) -> bool:
     return any(entry.name == name for entry in _project_entries(root, name))
 
 
-def trust_created(root: str, uid: str) -> None:
-    """Trust a tool directory that its user has just made, where the project as a place is not trusted anyway."""
-    if trust.approved_place(os.path.realpath(root)) is None:
-        trust.trust_tool(root, uid)
-
-
 def _project_entries(root: str, wanted: str) -> Sequence[Entry]:
     return catalog.find(project.tools_dir(root), wanted, scope=defaults.PROJECT_TOOLS, kit_id=None)
 
@@ -103,7 +95,3 @@ def _found(scope: Scope, wanted: str) -> Sequence[Entry]:
 
 def _entries(scope: Scope) -> Iterable[Entry]:
     return catalog.scan(scope.directory, scope=scope.name, kit_id=scope.kit_id).values()
-
-
-def _digest(entry: Entry) -> str:
-    return file_walk.scan(entry.path).digest or "none"

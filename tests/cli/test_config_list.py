@@ -31,7 +31,7 @@ def test_p3_a_projects_configuration_never_widens_what_the_user_allows(command: 
     settings = {s["key"]: s["value"] for s in command("config", "list", "--json").document["settings"]}
     assert settings["allow_hosts"] == [] and "secrets.TOKEN" not in settings
     warned = command("tool", "list").err
-    assert "/allow_hosts" in warned and "/secrets is ignored" in warned
+    assert "/allow_hosts" in warned and "/secrets in config.json is ignored" in warned
 
 
 def test_outside_a_project_ones_own_settings_are_listed(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,11 +26,11 @@ def test_a_table_in_a_pipe_is_tab_separated_lines_without_a_header(capsys: pytes
     assert capsys.readouterr().out == "one\t\ntab\\there\ta\\x1b[31m\\u202eb\n"
 
 
-def test_a_plain_result_is_raw_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_plain_result_is_exact_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
     report.emit_result(NASTY)
     report.emit_result("ends with a newline\n")
     report.emit_result({"n": 1})
-    assert capsys.readouterr().out == NASTY + "\nends with a newline\n" + '{\n  "n": 1\n}\n'
+    assert capsys.readouterr().out == NASTY + "ends with a newline\n" + '{\n  "n": 1\n}\n'
 
 
 def on_a_terminal(code: str, **env: str) -> str:

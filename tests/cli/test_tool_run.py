@@ -19,7 +19,7 @@ def counted(project: Path) -> Path:
 
 def test_a_string_result_is_printed_as_it_is_and_prints_go_to_stderr(command: Command, counted: Path) -> None:
     said = command("tool", "run", "count", "count=3")
-    assert (said.code, said.out) == (0, "xxx\n") and "working" in said.err
+    assert (said.code, said.out) == (0, "xxx") and "working" in said.err
 
 
 def test_json_is_the_outcome(command: Command, counted: Path) -> None:

@@ -14,7 +14,8 @@ from vespe.defaults import LARGER_CAP_BYTES
 from vespe.errors import AddressRefused, Interrupted, InvalidOutput, InvalidTool, OutputTooLarge, Refused, TimedOut, ToolExecutionError
 from vespe.executors.base import Context, Executor
 from vespe.executors.http_request import HttpRequest
-from vespe.models import Execution, Implementation, JsonObject, Tool
+from vespe.models import Implementation, JsonObject, Tool
+from vespe.outcomes import Execution
 
 HTTP: Executor = HttpRequest()
 

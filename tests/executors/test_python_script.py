@@ -25,7 +25,8 @@ from vespe.errors import (
 )
 from vespe.executors.base import Context
 from vespe.executors.python_script import PythonScript
-from vespe.models import Execution, Implementation, Tool
+from vespe.models import Implementation, Tool
+from vespe.outcomes import Execution
 
 TEXTS = st.text(st.characters(codec="utf-8"))
 JSON = st.recursive(

@@ -17,7 +17,8 @@ from vespe import process
 from vespe.errors import InvalidArguments, InvalidOutput, InvalidTool, OutputTooLarge, TimedOut, ToolExecutionError, VespeError
 from vespe.executors.base import Context
 from vespe.executors.shell_command import ShellCommand
-from vespe.models import Execution, Implementation, JsonObject, Tool
+from vespe.models import Implementation, JsonObject, Tool
+from vespe.outcomes import Execution
 
 PYTHON = f"#!{sys.executable} -ISB\nimport json, os, sys\n"
 ECHO = PYTHON + "json.dump([os.fsencode(a).hex() for a in sys.argv[1:]], sys.stdout)\n"

@@ -81,7 +81,8 @@ class LazyGroup(click.Group):
         if name in self.table or name.startswith("-"):
             return super().resolve_command(ctx, args)
         close = difflib.get_close_matches(name, self.table)
-        ctx.fail(f"there is no command {ctx.command_path} {name}" + (f"; did you mean {' or '.join(close)}?" if close else ""))
+        meant = f"; did you mean {' or '.join(close)}?" if close else ""
+        raise click.UsageError(f"there is no command {ctx.command_path} {name}{meant}", ctx)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of verbs from the table alone: no verb is imported for a help page."""

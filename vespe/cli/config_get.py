@@ -2,7 +2,7 @@
 
 import click
 
-from vespe import configuration
+from vespe import configuration, documents
 from vespe.cli import options, report
 
 
@@ -15,4 +15,4 @@ def command(key: str, as_json: bool) -> None:
     if as_json:
         report.emit_json({"key": key, "value": value})
     else:
-        report.emit_result(value)
+        report.emit(value if isinstance(value, str) else documents.compact_json(value))

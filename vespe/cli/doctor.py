@@ -92,7 +92,7 @@ def _project(project_dir: str | None) -> Iterator[Diagnosis]:
     for warning in workspace.warnings:
         yield Diagnosis(about="project", state="warning", message=warning)
     yield _trust(workspace)
-    rows = workspace.rows(everything=True)
+    rows = workspace.ordered_rows()
     available = sum(1 for row in rows if row.status == "available")
     yield Diagnosis(about="tools", state="ok", message=f"{available} available")
     for row in rows:

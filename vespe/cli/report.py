@@ -72,12 +72,12 @@ def json_line(value: JsonValue) -> str:
 
 
 def emit_result(result: JsonValue) -> None:
-    """Print a tool's result: a string as it is, anything else as JSON; raw in a pipe, inert on a terminal."""
-    text = result if isinstance(result, str) else documents.dump_json(result).removesuffix("\n")
-    text = documents.repair_surrogates(text)
+    """Print a tool's result: a string as it is, anything else as JSON; exact in a pipe, inert and a whole line on a terminal."""
+    text = documents.repair_surrogates(result) if isinstance(result, str) else documents.dump_json(result)
     if sys.stdout.isatty():
         text = inert(text)
-    click.echo(text, nl=not text.endswith("\n"), color=True)
+        text += "" if text.endswith("\n") else "\n"
+    click.echo(text, nl=False, color=True)
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:

@@ -2,9 +2,9 @@
 
 import click
 
-from vespe import authoring, project
+from vespe import authoring, project, trust
 from vespe.cli import options, report
-from vespe.workspace import open_workspace, project_has, trust_created
+from vespe.workspace import open_workspace, project_has
 
 
 @click.command("copy", epilog="Example: vespe tool copy file_io_without_git/read_file read_notes")
@@ -19,7 +19,7 @@ def command(name: str, new_name: str | None, project_dir: str | None, as_json: b
     tools = project.tools_dir(workspace.root)
     tool = authoring.copy_tool(entry.path, tools, taken=lambda wanted: project_has(workspace.root, wanted), name=new_name)
     if entry.scope != tool.scope:
-        trust_created(workspace.root, tool.uid)
+        trust.trust_created(workspace.root, tool.uid)
     if as_json:
         report.emit_json({"uid": tool.uid, "name": tool.name, "path": tool.directory})
     else:

@@ -5,10 +5,10 @@ import sys
 
 import click
 
-from vespe import authoring, defaults, documents, drafts, errors, project, tool_templates
+from vespe import authoring, defaults, documents, drafts, errors, project, tool_templates, trust
 from vespe.cli import editor, options, report
 from vespe.models import JsonObject, JsonValue, Tool
-from vespe.workspace import find_root, project_has, trust_created
+from vespe.workspace import find_root, project_has
 
 
 @click.command("create", epilog="Example: vespe tool create calc --from calc.py:calc")
@@ -55,7 +55,7 @@ def command(
     root = find_root(project_dir)
     draft = drafts.draft_from_function(source, name=name, fields=given) if source else drafts.draft_tool(name, kind or "", fields=given)
     tool = authoring.create_tool(project.tools_dir(root), draft, taken=lambda wanted: project_has(root, wanted))
-    trust_created(root, tool.uid)
+    trust.trust_created(root, tool.uid)
     _made(tool, root, draft.notes, as_json)
     if then_edit:
         editor.edit(tool.directory or "")

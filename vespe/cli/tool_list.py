@@ -16,9 +16,12 @@ from vespe.workspace import open_workspace
 def command(everything: bool, kit_id: str | None, project_dir: str | None, as_json: bool) -> None:
     """List the tools that a model would see here."""
     workspace = open_workspace(project_dir)
-    rows = [row for row in workspace.rows(everything=everything) if kit_id in (None, row.entry.scope)]
+    found = workspace.rows() if everything else workspace.ordered_rows()
+    rows = [row for row in found if kit_id in (None, row.entry.scope) and (everything or row.status == "available")]
     for warning in workspace.warnings:
         report.warn(warning)
+    if not everything and (broken := sum(row.status == "broken" for row in found)):
+        report.warn(f"{broken} broken tools are left out; `vespe tool list --all` says what is wrong with them")
     if as_json:
         report.emit_json({"tools": [document_of(row) for row in rows]})
         return

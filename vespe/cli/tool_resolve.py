@@ -2,7 +2,7 @@
 
 import click
 
-from vespe import documents, errors, resolver
+from vespe import documents, errors, file_walk, resolver
 from vespe.cli import options, report
 from vespe.models import JsonObject, Resolution
 from vespe.workspace import Workspace, open_workspace
@@ -59,7 +59,7 @@ def _one(resolution: Resolution, as_json: bool) -> None:
 
 
 def _all(workspace: Workspace, snapshot: str | None, check: str | None, as_json: bool) -> int:
-    now = workspace.snapshot()
+    now = resolver.snapshot(workspace.ordered_rows(), lambda entry: file_walk.scan(entry.path).digest or "none")
     if snapshot:
         documents.write_atomic(snapshot, documents.dump_json({"tools": now}))
         report.say(f"wrote {len(now)} names to {snapshot}")

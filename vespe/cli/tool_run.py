@@ -4,7 +4,7 @@ import click
 
 from vespe.calls import CallPath
 from vespe.cli import arguments, boundary, options, report
-from vespe.models import Call, Outcome
+from vespe.outcomes import Call, Outcome
 from vespe.registry import ToolRegistry
 from vespe.workspace import open_workspace
 

@@ -53,7 +53,7 @@ def _chosen(workspace: Workspace, names: tuple[str, ...]) -> list[Tool]:
         report.warn(warning)
     if names:
         return [workspace.tool(name) for name in names]
-    rows = workspace.rows(everything=True)
+    rows = workspace.ordered_rows()
     broken = [row.entry for row in rows if row.status == "broken"]
     if broken:
         raise errors.InvalidTool(broken[0].uid, [broken[0].problem or "is broken"], path=broken[0].path)

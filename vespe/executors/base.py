@@ -5,7 +5,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from vespe.models import Execution, JsonObject, Tool
+from vespe.models import JsonObject, Tool
+from vespe.outcomes import Execution
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

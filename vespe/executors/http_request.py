@@ -5,7 +5,8 @@ from typing import Any, Final, NoReturn
 from vespe import bodies, defaults, documents, http_templates, pointers, redaction, web
 from vespe.errors import InvalidDocument, InvalidOutput, InvalidTool, ToolExecutionError
 from vespe.executors.base import Context
-from vespe.models import Execution, JsonObject, JsonValue, Tool
+from vespe.models import JsonObject, JsonValue, Tool
+from vespe.outcomes import Execution
 
 _SHOWN_HEADERS: Final = ("content-type", "location", "retry-after", "x-request-id")
 _MESSAGE_EXCERPT, _DETAILS_EXCERPT = 300, 4000

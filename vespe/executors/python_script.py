@@ -8,7 +8,8 @@ from typing import Any, Final
 from vespe import child_scripts, documents, process, script_environments
 from vespe.errors import InvalidArguments, InvalidDocument, InvalidOutput, InvalidTool, ToolExecutionError
 from vespe.executors.base import Context
-from vespe.models import Execution, Implementation, JsonObject, Tool
+from vespe.models import Implementation, JsonObject, Tool
+from vespe.outcomes import Execution
 from vespe.script_metadata import Metadata, python_satisfies, read_metadata
 from vespe.templates import substitute_secrets
 

@@ -8,7 +8,8 @@ from typing import Any, Final
 from vespe import defaults, documents, process, redaction, templates
 from vespe.errors import InvalidArguments, InvalidDocument, InvalidOutput, InvalidTool, ToolExecutionError
 from vespe.executors.base import Context
-from vespe.models import Execution, Implementation, JsonObject, JsonValue, Tool
+from vespe.models import Implementation, JsonObject, JsonValue, Tool
+from vespe.outcomes import Execution
 from vespe.pointers import pointer_to
 
 _MAX_ELEMENT_BYTES: Final = 128 * 1024 - 1
