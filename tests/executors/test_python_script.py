@@ -34,6 +34,8 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXTS, inner, max_size=4),
     max_leaves=12,
 )
+COVERAGE = {name: value for name, value in os.environ.items() if name.startswith("COVERAGE_")}
+"""What lets the child be measured too."""
 
 
 class Workshop:
@@ -49,7 +51,7 @@ class Workshop:
         return Tool(uid="tool-x", name="x", description="", input_schema={}, directory=str(self.directory), implementation=implementation)
 
     def context(self, **fields: Any) -> Context:
-        environment = process.child_environment(os.environ, {})
+        environment = process.child_environment(os.environ, COVERAGE)
         whole: dict[str, Any] = {
             "project_root": str(self.project),
             "directory": str(self.directory),
