@@ -17,20 +17,31 @@ def nested(levels: int) -> dict[str, Any]:
     ("schema", "says"),
     [
         (nested(33), "deeper than 32 subschemas"),
-        ({"const": json.loads("[" * 70 + "]" * 70)}, "deeper than 64 levels"),
         ({"properties": {f"p{i}": True for i in range(1000)}}, "more than 1000 subschemas"),
         ({"description": "x" * (256 * 1024)}, "bytes long"),
         ({"enum": list(range(10_001))}, "10001 entries"),
         ({"enum": [[i] for i in range(101)]}, "arrays or objects"),
         ({"required": ["a"] * 1001}, "1001 entries"),
         ({"properties": {f"p{i}": {"pattern": "a"} for i in range(257)}}, "257 patterns"),
-        ({"const": float("nan")}, "not JSON"),
-        ({"const": {1, 2}}, "not JSON"),
     ],
 )
 def test_p21_a_schema_past_a_bound_is_told_so(schema: Any, says: str) -> None:
-    (problem,) = schema_bounds.size_problems(schema)
+    (problem,) = schema_bounds.size_problems(schema, schema_bounds.written(schema))
     assert says in problem["message"]
+
+
+@pytest.mark.parametrize(
+    ("schema", "says"),
+    [
+        ({"const": json.loads("[" * 70 + "]" * 70)}, "deeper than 64 levels"),
+        ({"const": float("nan")}, "not JSON"),
+        ({"const": {1, 2}}, "not JSON"),
+        ({"const": "\ud800"}, "not JSON"),
+    ],
+)
+def test_p21_what_cannot_be_written_as_json_is_no_schema(schema: Any, says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        schema_bounds.written(schema)
 
 
 @pytest.mark.parametrize(
@@ -45,12 +56,12 @@ def test_p21_a_schema_past_a_bound_is_told_so(schema: Any, says: str) -> None:
     ],
 )
 def test_p21_a_schema_at_a_bound_passes(schema: Any) -> None:
-    assert schema_bounds.size_problems(schema) == []
+    assert schema_bounds.size_problems(schema, schema_bounds.written(schema)) == []
 
 
 @pytest.mark.parametrize("text", ['{"$ref": "#"}', '{"pattern": "a"}', '{"patternProperties": {}}', '{"\\u0024ref": "#"}'])
 def test_a_text_that_may_refer_or_match_is_not_plain(text: str) -> None:
-    assert not schema_bounds.is_plain(json.loads(text), text.encode())
+    assert not schema_bounds.is_plain({"input": json.loads(text)}, text.encode())
 
 
 @pytest.mark.parametrize(
@@ -66,7 +77,20 @@ def test_a_text_that_may_refer_or_match_is_not_plain(text: str) -> None:
     ],
 )
 def test_a_text_far_from_every_bound_is_plain(value: Any, plain: bool) -> None:
-    assert schema_bounds.is_plain(value, json.dumps(value, indent=1).encode()) is plain
+    assert schema_bounds.is_plain({"input": value}, json.dumps(value, indent=1).encode()) is plain
+
+
+@pytest.mark.parametrize(
+    ("schema", "plain"),
+    [
+        ({"$schema": "http://json-schema.org/draft-07/schema#"}, True),
+        ({"$schema": "http://h/s"}, False),
+        ({"$schema": "http://json-schema.org/draft-07/schema#", "not": {"$schema": "http://h/s"}}, False),
+        ({"$schema": 3}, False),
+    ],
+)
+def test_a_bundled_draft_named_at_the_root_leaves_a_text_plain(schema: Any, plain: bool) -> None:
+    assert schema_bounds.is_plain({"input": schema, "output": True}, json.dumps({"schema": {"input": schema}}).encode()) is plain
 
 
 def test_patterns_are_found_in_both_places() -> None:

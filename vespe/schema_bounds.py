@@ -31,30 +31,42 @@ MAX_ENUM_COMPOUND: Final = 100
 Problem = dict[str, str]
 
 
-def is_plain(value: Any, source: bytes) -> bool:
-    """Whether JSON text shows by counting that the schemas in it, read as `value`, are far from every bound and refer nowhere.
+def is_plain(schemas: dict[str, Any], source: bytes) -> bool:
+    """Whether JSON text shows by counting that the schemas in it are far from every bound and refer nowhere.
 
-    A \\u escape could hide a keyword, so a text with one is never plain. One byte is looked for first: that is much quicker.
+    `schemas` are those that were read from it, by name. A \\u escape could hide a keyword, so a text with one is never
+    plain. One byte is looked for first: that is much quicker.
     """
     braces = source.count(b"{")
     return (
-        (b"$" not in source or b'"$' not in source)
+        (b"$" not in source or source.count(b'"$') == sum(map(_names_bundled_draft, schemas.values())))
         and (b"\\" not in source or b"\\u" not in source)
         and b"attern" not in source
         and len(source) <= defaults.MAX_SCHEMA_BYTES
         and (len(source) < _FEW or (source.count(b",") < MAX_LIST and braces + source.count(b"true") + source.count(b"false") < MAX_LIST))
-        and (braces <= defaults.MAX_SCHEMA_DEPTH or not deeper_than(value, defaults.MAX_SCHEMA_DEPTH))
+        and (braces <= defaults.MAX_SCHEMA_DEPTH or not deeper_than(schemas, defaults.MAX_SCHEMA_DEPTH))
     )
 
 
-def size_problems(schema: Any) -> list[Problem]:
-    """Say which bound of depth, length or number the whole of a schema breaks; where none, it may be walked and judged."""
+def _names_bundled_draft(schema: Any) -> bool:
+    return isinstance(schema, dict) and isinstance(draft := schema.get("$schema"), str) and is_bundled(draft)
+
+
+def written(schema: Any) -> str:
+    """Give the JSON text of a schema; raises ValueError, with the reason, for what is none or is nested too deep."""
     if deeper_than(schema, defaults.MAX_JSON_DEPTH):
-        return [_problem((), f"is nested deeper than {defaults.MAX_JSON_DEPTH} levels")]
+        raise ValueError(f"is nested deeper than {defaults.MAX_JSON_DEPTH} levels")
     try:
-        length = len(json.dumps(schema, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode("utf-8"))
+        text = json.dumps(schema, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        text.encode("utf-8")
     except (TypeError, ValueError) as error:
-        return [_problem((), f"is not JSON: {error}")]
+        raise ValueError(f"is not JSON: {error}") from None
+    return text
+
+
+def size_problems(schema: Any, text: str) -> list[Problem]:
+    """Say which bound of depth, length or number a schema breaks; where none, it may be walked and judged."""
+    length = len(text.encode("utf-8"))
     if length > defaults.MAX_SCHEMA_BYTES:
         return [_problem((), f"is {length} bytes long; a schema may have {defaults.MAX_SCHEMA_BYTES}")]
     count = 0
@@ -66,7 +78,7 @@ def size_problems(schema: Any) -> list[Problem]:
             return [_problem((*steps, too_long[0]), too_long[1])]
     if count > defaults.MAX_SUBSCHEMAS:
         return [_problem((), f"has more than {defaults.MAX_SUBSCHEMAS} subschemas")]
-    patterns = sum(1 for _ in pattern_places(schema))
+    patterns = sum(1 for _ in pattern_places(schema)) if "attern" in text else 0
     return [_problem((), f"has {patterns} patterns; a schema may have {MAX_PATTERNS}")] if patterns > MAX_PATTERNS else []
 
 

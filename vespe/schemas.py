@@ -14,7 +14,7 @@ from vespe.deferred import deferred
 from vespe.models import JsonObject, JsonValue
 from vespe.nesting import deeper_than
 from vespe.pointers import pointer_to
-from vespe.schema_bounds import is_bundled, pattern_places, reference_problems, size_problems
+from vespe.schema_bounds import is_bundled, pattern_places, reference_problems, size_problems, written
 from vespe.schema_growth import peak
 from vespe.subschemas import REFERENCES, References, walk, without_children
 from vespe.violations import MOST, Explainer, describe, named_properties
@@ -48,13 +48,20 @@ def check_schema(schema: JsonValue, *, root_object: bool = True, plain: bool = F
         return [{"pointer": "", "message": root}]
     if plain:
         return [] if jsonschema_rs.meta.is_valid(schema) else _meta_problems(schema)
-    if problems := size_problems(schema):
+    try:
+        text = written(schema)
+    except ValueError as error:
+        return [_violation(str(error))]
+    if problems := size_problems(schema, text):
         return problems
     if isinstance(schema, dict) and not is_bundled(str(schema.get("$schema", _DRAFT))):
         return reference_problems(schema)
     problems = [] if jsonschema_rs.meta.is_valid(schema) else _meta_problems(schema)
-    problems += reference_problems(schema) + _pattern_problems(schema)
-    return problems or _cost_problems(schema) or _build_problems(schema)
+    if '"$' in text:
+        problems += reference_problems(schema)
+    if "attern" in text:
+        problems += _pattern_problems(schema)
+    return problems or _use_problems(schema, text)
 
 
 def compile_schema(schema: JsonValue, *, closed: bool) -> "Validator":
@@ -276,13 +283,13 @@ def _compiles(pattern: str, size: int) -> bool:
     return True
 
 
-def _cost_problems(schema: Any) -> list[Violation]:
-    if peak(schema, limit=_MAX_EVALUATIONS) <= _MAX_EVALUATIONS:
+def _use_problems(schema: Any, text: str) -> list[Violation]:
+    """Say why a schema that is valid in itself cannot be used: what its references lead to."""
+    if "Ref" not in text and '"$ref"' not in text and '"$id"' not in text:
         return []
-    return [_violation(f"can be reached more than {_MAX_EVALUATIONS} times at one place of a value: its references multiply or never end")]
-
-
-def _build_problems(schema: Any) -> list[Violation]:
+    if peak(schema, limit=_MAX_EVALUATIONS) > _MAX_EVALUATIONS:
+        message = f"can be reached more than {_MAX_EVALUATIONS} times at one place of a value: its references multiply or never end"
+        return [_violation(message)]
     try:
         jsonschema_rs.validator_for(schema, **_options())
     except ValueError as error:
