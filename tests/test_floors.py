@@ -52,7 +52,7 @@ OWNERS = {
     "httpx2": "web",
     "httpcore2": "web",
 }
-LAZY_TABLES = {"__init__", "deferred", "cli"}
+LAZY_TABLES = {"__init__", "deferred", "cli", "executors"}
 BANNED_NAMES = {"utils", "util", "helpers", "helper", "common", "misc", "manager"}
 
 

@@ -8,15 +8,21 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from vespe import call_log, configuration, defaults, documents, errors, process, redaction, schemas, tooldir, trust
+from vespe import call_log, configuration, defaults, documents, errors, process, schemas, tooldir, trust
+from vespe.deferred import deferred
 from vespe.executors import EXECUTORS
 from vespe.executors.base import Context
 from vespe.models import JsonObject, JsonValue, Tool
 from vespe.outcomes import Call, Execution, Failure, Outcome
 from vespe.registry import ToolRegistry
 from vespe.workspace import Workspace
+
+if TYPE_CHECKING:
+    from vespe import redaction
+else:
+    redaction = deferred("vespe.redaction")
 
 _RAISED: Final = (errors.NotFound, errors.InvalidDocument, errors.NotTrusted)
 """There was no call to make: these are raised. Every other failure is an Outcome's error."""

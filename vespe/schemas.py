@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from vespe import defaults
 from vespe.deferred import deferred
+from vespe.errors import InvalidDocument
 from vespe.models import JsonObject, JsonValue
 from vespe.nesting import deeper_than
 from vespe.pointers import pointer_to
@@ -32,6 +33,8 @@ _MAX_EVALUATIONS: Final = 2000
 _EXPLAINED_WEIGHT: Final = 20_000
 """How much is explained at once: places of the value times the judgements at each; every error holds a copy of its place."""
 _CACHED: Final = 1024
+_ABOUT_NAMES: Final = ("required", "minProperties", "maxProperties", "dependentRequired")
+_NAMING: Final = ("properties", "patternProperties")
 _NOT_JSON: Final = (ValueError, TypeError, OverflowError)
 
 Violation = dict[str, str]
@@ -68,7 +71,7 @@ def compile_schema(schema: JsonValue, *, closed: bool) -> "Validator":
     """Give the validator of a checked schema; one serves every call in this process with the same schema object.
 
     `closed` refuses arguments that the schema does not name, where its root leaves it open (see `closed_schema`). The
-    schema must not be changed afterwards. Raises ValueError for a schema that `check_schema` refuses to build.
+    schema must not be changed afterwards. Raises InvalidDocument for a schema that cannot be used; `check_schema` says more.
     """
     key = (id(schema), closed)
     known = _COMPILED.get(key)
@@ -91,7 +94,10 @@ class Validator:
 
     def __init__(self, schema: JsonValue) -> None:
         self.schema = schema
-        self._native = jsonschema_rs.validator_for(schema, **_options())
+        try:
+            self._native = jsonschema_rs.validator_for(schema, **_options())
+        except ValueError as error:
+            raise InvalidDocument(f"the schema cannot be used: {_first_line(error)}") from None
 
     def is_valid(self, instance: JsonValue) -> bool:
         """Whether the schema allows a value; what is no JSON value, or nested deeper than 64 levels, is not allowed."""
@@ -125,10 +131,10 @@ class Validator:
         place = _Place(self.schema, instance)
         while _heavier_than(place.value, weight) and place.descend():
             pass
-        if place.judge is None or _heavier_than(place.value, weight):
-            name = explainer.name(place.steps)
-            return [{"pointer": pointer_to(place.steps), "message": f"{name} does not match its schema; it is {describe(place.value)}"}]
-        return explainer.violations(place.judge.iter_errors(place.value), under=place.steps)
+        errors = place.errors() if not _heavier_than(place.value, weight) else place.outline_errors(weight)
+        name, pointer = explainer.name(place.steps), pointer_to(place.steps)
+        told = explainer.violations(errors, under=place.steps)
+        return told or [{"pointer": pointer, "message": f"{name} does not match its schema; it is {describe(place.value)}"}]
 
 
 class _Place:
@@ -139,23 +145,42 @@ class _Place:
         self._judges = jsonschema_rs.validator_map_for(schema, **_options())
         self.steps: tuple[str | int, ...] = ()
         self.value = value
-        self.judge: Any = None
 
     def descend(self) -> bool:
         """Step to the first direct part that is refused; False where there is none."""
-        here = References(self._schema).target(self._at)
+        for step, below, value in _parts(self._here(), self.value):
+            judge = self._judges.get(self._at + pointer_to(below))
+            if judge is not None and not judge.is_valid(value):
+                self._at += pointer_to(below)
+                self.steps, self.value = (*self.steps, step), value
+                return True
+        return False
+
+    def errors(self) -> list[Any]:
+        """Give all that is wrong at this place and below."""
+        return list(self._judges[self._at].iter_errors(self.value))
+
+    def outline_errors(self, most: int) -> list[Any]:
+        """Give what is wrong with the names at this place, where they are at most so many, whatever stands under them."""
+        here = self._here()
+        if not isinstance(here, dict) or not isinstance(self.value, dict) or len(self.value) > most:
+            return []
+        outline = {keyword: here[keyword] for keyword in _ABOUT_NAMES if keyword in here}
+        outline |= {keyword: {name: {} for name in here[keyword]} for keyword in _NAMING if isinstance(here.get(keyword), dict)}
+        if here.get("additionalProperties") is False:
+            outline["additionalProperties"] = False
+        return list(jsonschema_rs.validator_for(outline, **_options()).iter_errors(dict.fromkeys(self.value)))
+
+    def _here(self) -> Any:
+        """Give the subschema at this place, through references."""
+        references = References(self._schema)
+        here = references.target(self._at)
         for _ in range(defaults.MAX_SCHEMA_DEPTH):
             if not isinstance(here, dict) or not str(here.get("$ref", "")).startswith("#"):
                 break
             self._at = here["$ref"]
-            here = References(self._schema).target(self._at)
-        for step, below, value in _parts(here, self.value):
-            judge = self._judges.get(self._at + pointer_to(below))
-            if judge is not None and not judge.is_valid(value):
-                self._at += pointer_to(below)
-                self.steps, self.value, self.judge = (*self.steps, step), value, judge
-                return True
-        return False
+            here = references.target(self._at)
+        return here
 
 
 def _parts(schema: Any, value: Any) -> Iterator[tuple[str | int, tuple[str, ...], Any]]:
@@ -293,8 +318,12 @@ def _use_problems(schema: Any, text: str) -> list[Violation]:
     try:
         jsonschema_rs.validator_for(schema, **_options())
     except ValueError as error:
-        return [_violation(f"cannot be used: {str(error).partition(chr(10))[0]}")]
+        return [_violation(f"cannot be used: {_first_line(error)}")]
     return []
+
+
+def _first_line(error: ValueError) -> str:
+    return str(error).partition("\n")[0]
 
 
 def _options() -> dict[str, Any]:

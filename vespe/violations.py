@@ -72,9 +72,10 @@ class Explainer:
         for step in steps:
             here = _step(here, step)
         unexpected = list(here or ()) if kind == "falseSchema" else error.kind.as_dict()["unexpected"]
-        for unknown in unexpected:
+        for index, unknown in enumerate(unexpected):
             if kind != "unevaluatedProperties" or unknown not in allowed:
-                yield (*steps, unknown), f"{self.name((*steps, unknown))} is not allowed{_instead(unknown, allowed)}"
+                instead = _instead(unknown, allowed) if index < MOST else ""
+                yield (*steps, unknown), f"{self.name((*steps, unknown))} is not allowed{instead}"
 
     def _predicate(self, error: SchemaError, under: tuple[str | int, ...] = ()) -> str:
         kind, facts = error.kind.name, error.kind.as_dict()
@@ -227,7 +228,7 @@ def short(value: Any) -> str:
         value = value[: 2 * _SHORT]
     try:
         text = json.dumps(value, ensure_ascii=False, default=str)
-    except (ValueError, RecursionError):
+    except ValueError:
         text = "a value too large to show"
     return shorten(text, _SHORT)
 
