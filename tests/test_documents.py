@@ -237,6 +237,15 @@ def test_p48_a_missing_file_is_told_with_its_errno(tmp_path: Path) -> None:
     assert caught.value.details["errno"] == 2
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc holds regular files that lie about their size")
+def test_p48_a_file_that_lies_about_its_size_is_read_whole_or_refused() -> None:
+    assert b"VmRSS" in documents.read_bytes("/proc/self/status")
+    with pytest.raises(InvalidDocument, match="larger than 10 bytes"):
+        documents.read_bytes("/proc/self/status", limit=10)
+    with pytest.raises(StorageError, match="cannot read /proc/self/mem: Input/output error"):
+        documents.read_bytes("/proc/self/mem")
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 def test_p48_a_file_without_permission_is_told(tmp_path: Path) -> None:
     (tmp_path / "f").write_text("{}", encoding="utf-8")

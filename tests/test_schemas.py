@@ -308,12 +308,12 @@ def test_p21_a_large_value_is_explained_at_its_first_wrong_part() -> None:
 def test_p21_names_missing_and_unknown_beside_a_large_value_are_told() -> None:
     schema = {"type": "object", "properties": {"rows": {"type": "array"}, "colour": {}}, "required": ["rows", "title"], "maxProperties": 2}
     said = schemas.compile_schema(schema, closed=True).violations({"rows": [1] * 50_000, "color": 1, "z": 2})
-    assert [(one["pointer"], one["message"].partition(";")[0]) for one in said] == [
+    assert {(one["pointer"], one["message"].partition(";")[0]) for one in said} == {
         ("/title", "`title` is missing"),
         ("", "the arguments object must have at most 2 keys, not 3"),
         ("/color", "`color` is not allowed"),
         ("/z", "`z` is not allowed"),
-    ]
+    }
 
 
 @pytest.mark.parametrize(
