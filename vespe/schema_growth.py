@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 
 from vespe.subschemas import IN_PLACE, REFERENCES, References, children, is_resource, walk
 
-_STEPS: Final = 200_000
+_STEPS: Final = 60_000
 """How much counting is done before a schema is called too entangled."""
 _BUNDLED_DRAFT: Final = 50
 _ANY: Final = None

@@ -297,6 +297,8 @@ def _pattern_problems(schema: Any) -> list[Violation]:
                 problem = f"is the schema's {heavy}th large pattern; it may have {_MAX_HEAVY_PATTERNS}"
         if problem:
             told.append({"pointer": pointer_to(steps), "message": problem})
+        if len(told) > _MAX_HEAVY_PATTERNS or heavy > _MAX_HEAVY_PATTERNS:
+            break
     return told
 
 

@@ -20,14 +20,18 @@ _PATH = "/implementation_details/path"
 
 
 class Problem(NamedTuple):
-    """One thing wrong with a tool directory: the file (`""` is the directory), a JSON Pointer into it, a sentence."""
+    """One thing wrong with a tool directory: the file (`""` is the directory), a JSON Pointer into it, a sentence.
+
+    `line` counts from 1; 0 is not known.
+    """
 
     file: str
     pointer: str
     message: str
+    line: int = 0
 
     def __str__(self) -> str:
-        place = self.file + (f" at {self.pointer}" if self.pointer else "")
+        place = self.file + (f":{self.line}" if self.line else "") + (f" at {self.pointer}" if self.pointer else "")
         return f"{place}: {self.message}" if place else self.message
 
 
@@ -50,7 +54,7 @@ def verdict(config: bytes, *, uid: str, kit_id: str | None) -> Verdict:
     try:
         document = documents.parse_object(config, path=defaults.CONFIG_FILE)
     except InvalidDocument as error:
-        return Verdict(None, None, None, str(error), None)
+        return Verdict(None, None, None, str(_unreadable(error)), None)
     problems = _found(document, uid=uid, kit_id=kit_id, source=config)
     details = document.get("implementation_details")
     details = details if isinstance(details, dict) else {}
@@ -71,7 +75,9 @@ def read_entry(path: str | os.PathLike[str], *, scope: str, kit_id: str | None) 
         _refuse_link(directory)
         config = documents.read_bytes(f"{directory}/{defaults.CONFIG_FILE}")
     except (InvalidDocument, StorageError) as error:
-        return Entry(uid=uid, name=None, scope=scope, kit_id=kit_id, type=None, description=None, path=directory, problem=_reason(error))
+        return Entry(
+            uid=uid, name=None, scope=scope, kit_id=kit_id, type=None, description=None, path=directory, problem=str(_unreadable(error))
+        )
     name, description, kind, problem, script = verdict(config, uid=uid, kit_id=kit_id)
     if script is not None and problem is None:
         problem = script_problem(directory, script, kind=kind)
@@ -87,7 +93,7 @@ def check(path: str | os.PathLike[str], *, kit_id: str | None = None) -> tuple[J
         config = documents.read_bytes(file)
         document = documents.parse_object(config, path=defaults.CONFIG_FILE)
     except (InvalidDocument, StorageError) as error:
-        return None, [Problem("", "", _reason(error))]
+        return None, [_unreadable(error)]
     found = _found(document, uid=os.path.basename(directory.rstrip("/")), kit_id=kit_id, source=config)
     problems = [Problem(defaults.CONFIG_FILE, *one) for one in found]
     details = document.get("implementation_details")
@@ -151,12 +157,12 @@ def _refuse_link(directory: str) -> None:
         raise InvalidDocument("the tool's directory is a symbolic link, which Vespe does not follow")
 
 
-def _reason(error: InvalidDocument | StorageError) -> str:
-    """Say what keeps a config.json from being read, with the place in it and without the long path to it."""
+def _unreadable(error: InvalidDocument | StorageError) -> Problem:
+    """Say what keeps a config.json from being read, without the long path to it."""
     if isinstance(error, InvalidDocument):
-        return str(error).replace(error.path, defaults.CONFIG_FILE, 1) if error.path else str(error)
+        return Problem(defaults.CONFIG_FILE if error.path else "", error.pointer, error.reason, error.line)
     cause = error.__cause__
-    return f"{os.path.basename(error.path)} cannot be read: {cause.strerror if isinstance(cause, OSError) else error}"
+    return Problem("", "", f"{os.path.basename(error.path)} cannot be read: {cause.strerror if isinstance(cause, OSError) else error}")
 
 
 def _told(problems: list[Problem]) -> str:
