@@ -39,11 +39,11 @@ def test_a_user_without_a_home_has_the_defaults() -> None:
 
 
 def test_what_the_file_says_is_read(file: Path) -> None:
-    document = {"allow_hosts": ["127.0.0.1:8080"], "secrets": {"T": "v"}, "providers": {"p": {}}, "approvals": {"a": 1}, "sandbox": "on"}
+    document = {"allow_hosts": ["127.0.0.1:8080"], "secrets": {"T": "v"}, "providers": {"p": {}}, "approvals": {"a": 1}, "sandbox": "require"}
     write(file, document)
     found = configuration.load_user_config()
     assert (found.allow_hosts, found.secrets, found.providers, found.approvals) == (("127.0.0.1:8080",), {"T": "v"}, {"p": {}}, {"a": 1})
-    assert (found.sandbox, found.document, found.path) == ("on", document, str(file))
+    assert (found.sandbox, found.document, found.path) == ("require", document, str(file))
 
 
 @pytest.mark.parametrize(
@@ -84,9 +84,9 @@ def test_a_file_that_cannot_be_read_is_not_taken_for_a_missing_one(file: Path) -
 
 def test_setting_keeps_unknown_keys_and_their_order(file: Path) -> None:
     write(file, {"x_future": [1], "sandbox": "off", "é": {}})
-    configuration.set_value("sandbox", "on")
+    configuration.set_value("sandbox", "require")
     configuration.set_value("providers.openai.base_url", "http://127.0.0.1:1/v1")
-    expected = {"x_future": [1], "sandbox": "on", "é": {}, "providers": {"openai": {"base_url": "http://127.0.0.1:1/v1"}}}
+    expected = {"x_future": [1], "sandbox": "require", "é": {}, "providers": {"openai": {"base_url": "http://127.0.0.1:1/v1"}}}
     assert list(read(file).items()) == list(expected.items())
 
 
@@ -106,10 +106,10 @@ def test_a_file_that_others_could_read_is_private_once_it_is_written(file: Path)
 def test_a_linked_file_of_a_keeper_of_dot_files_is_followed_and_stays_a_link(file: Path, tmp_path: Path) -> None:
     kept = tmp_path / "dotfiles" / "vespe.json"
     kept.parent.mkdir()
-    write(kept, {"sandbox": "on"})
+    write(kept, {"sandbox": "require"})
     file.symlink_to(kept)
     configuration.set_value("allow_hosts", ["127.0.0.1:1"])
-    assert file.is_symlink() and read(kept) == {"sandbox": "on", "allow_hosts": ["127.0.0.1:1"]}
+    assert file.is_symlink() and read(kept) == {"sandbox": "require", "allow_hosts": ["127.0.0.1:1"]}
 
 
 def test_values_are_given_by_dotted_keys(file: Path) -> None:
@@ -140,14 +140,14 @@ def test_a_key_that_is_no_setting_is_a_mistake(home: Path, key: str) -> None:
     ("key", "value"), [("sandbox", 5), ("allow_hosts", "h"), ("secrets.T", 1), ("secrets", "x"), ("sandbox.deep", "x")]
 )
 def test_a_value_that_a_setting_cannot_have_is_refused_and_nothing_is_written(file: Path, key: str, value: JsonValue) -> None:
-    write(file, {"sandbox": "on"})
+    write(file, {"sandbox": "require"})
     with pytest.raises(UsageError, match="cannot be set"):
         configuration.set_value(key, value)
-    assert read(file) == {"sandbox": "on"}
+    assert read(file) == {"sandbox": "require"}
 
 
 def test_unsetting_removes_one_key_alone(file: Path) -> None:
-    write(file, {"secrets": {"T": "v", "U": "w"}, "sandbox": "on"})
+    write(file, {"secrets": {"T": "v", "U": "w"}, "sandbox": "require"})
     configuration.unset_value("secrets.T")
     configuration.unset_value("sandbox")
     assert read(file) == {"secrets": {"U": "w"}}
@@ -156,13 +156,13 @@ def test_unsetting_removes_one_key_alone(file: Path) -> None:
 def test_p26_a_file_of_a_newer_version_is_left_untouched(file: Path) -> None:
     write(file, {"version": 99})
     with pytest.raises(InvalidDocument):
-        configuration.set_value("sandbox", "on")
+        configuration.set_value("sandbox", "require")
     assert read(file) == {"version": 99}
 
 
 def test_p47_where_nothing_can_be_written_setting_is_a_sentence() -> None:
     with pytest.raises(StorageError, match="cannot make"):
-        configuration.set_value("sandbox", "on")
+        configuration.set_value("sandbox", "require")
 
 
 USER = UserConfig(allow_hosts=("a:1", "b:2"), secrets={"T": "v"}, document={"allow_hosts": ["a:1", "b:2"], "secrets": {"T": "v"}}, path="U")
@@ -184,8 +184,8 @@ def test_p3_a_project_never_widens_what_the_user_says(project: JsonObject) -> No
 
 
 def test_p3_a_project_may_tighten_what_the_user_says() -> None:
-    tight = configuration.narrowed(USER, {"allow_hosts": ["b:2", "c:3"], "sandbox": "on"})
-    assert (tight.allow_hosts, tight.sandbox, tight.secrets) == (("b:2",), "on", {"T": "v"})
+    tight = configuration.narrowed(USER, {"allow_hosts": ["b:2", "c:3"], "sandbox": "require"})
+    assert (tight.allow_hosts, tight.sandbox, tight.secrets) == (("b:2",), "require", {"T": "v"})
     assert configuration.narrowed(USER, {"allow_hosts": []}).allow_hosts == ()
 
 

@@ -10,34 +10,34 @@ import vespe
 from vespe import deferred
 
 PACKAGE = Path(vespe.__file__).parent
-FLOORS: dict[str, int] = {
-    name: floor
-    for floor, names in enumerate(
-        (
-            "errors defaults deferred nesting pointers subschemas",
-            "digests docstrings models escaping templates schema_bounds schema_growth violations addresses bodies",
-            "outcomes tool_templates script_metadata python_names python_types documents fields tool_fields implementations schemas locations process file_walk sockets slots confined redaction",
-            "script_environments tooldir configuration places private_copy annotated python_classes schema_forms trees web text_search git_commit",
-            "annotations file_tools kits verdicts approvals project http_templates",
-            "catalog scopes snapshots signatures trust",
-            "resolver drafts review",
-            "authoring executors.base adapters.base",
-            "executors.python_script executors.shell_command executors.http_request "
-            "adapters.openai adapters.anthropic adapters.ollama adapters.mcp",
-            "executors adapters call_log workspace",
-            "registry",
-            "calls",
-            "examples library",
-            "__init__",
-            "cli.report",
-            "cli.arguments cli.boundary cli.editor cli.kit_facts cli.options",
-            "cli.*",
-            "cli",
-            "__main__",
-        )
-    )
-    for name in names.split()
-}
+FLOORS: dict[str, int] = {}
+for _line in """\
+ 0  errors defaults deferred nesting pointers subschemas
+ 1  digests docstrings models escaping templates schema_bounds schema_growth violations addresses bodies
+    child_scripts
+ 2  outcomes tool_templates script_metadata python_names python_types documents fields tool_fields implementations
+    schemas locations process file_walk sockets slots confined redaction
+ 3  script_environments tooldir configuration places private_copy annotated python_classes schema_forms trees web
+    text_search git_commit
+ 4  annotations file_tools kits verdicts approvals project http_templates
+ 5  catalog scopes snapshots signatures trust
+ 6  resolver drafts review
+ 7  authoring executors.base adapters.base
+ 8  executors.python_script executors.shell_command executors.http_request adapters.openai adapters.anthropic
+    adapters.ollama adapters.mcp
+ 9  executors adapters call_log workspace
+10  registry
+11  calls
+12  examples library
+13  __init__
+14  cli.report
+15  cli.arguments cli.boundary cli.editor cli.kit_facts cli.options
+16  cli.*
+17  cli
+18  __main__
+""".splitlines():
+    _floor = int(_line[:2]) if _line[:2].strip() else _floor
+    FLOORS.update(dict.fromkeys(_line[2:].split(), _floor))
 SCRIPTS = {"supervisor", "executors.python_child", "executors.python_values"}
 """Run in an interpreter of their own, never imported: they import nothing of vespe."""
 OWNERS = {

@@ -95,6 +95,8 @@ class CallPath:
         return os.environ if self.environment is None else self.environment
 
     def _attempt(self, call: Call, tool: Tool, attempt: "_Attempt") -> Outcome:
+        if self.user.sandbox == "require":
+            raise errors.Refused("your configuration requires a sandbox, and this version has none", hint="`vespe config set sandbox auto`")
         with self._approved(tool, attempt.grant) as (approved, directory):
             inputs = checked_inputs(approved, call.arguments)
             attempt.secrets.update(self._secrets(approved, attempt.grant))

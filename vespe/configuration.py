@@ -14,7 +14,7 @@ from vespe.pointers import escape_pointer
 
 KEYS: Final = ("allow_hosts", "approvals", "providers", "sandbox", "secrets")
 """The settings that there are; a file may hold others, which are kept and mean nothing."""
-SANDBOX: Final = ("off", "auto", "on")
+SANDBOX: Final = ("off", "auto", "require")
 """From the widest to the tightest."""
 MASK: Final = "********"
 _SENSITIVE: Final = re.compile(r"(?i)(key|token|secret|password)(?!.*_env$)")
@@ -25,7 +25,7 @@ class UserConfig:
     """What the user's own configuration says; without a file everything has its default.
 
     `allow_hosts` are the private hosts (`127.0.0.1:8080`) that HTTP tools may reach; `secrets` are values by the name of
-    the environment variable that they stand in for; `sandbox` is `auto`, `on` or `off`.
+    the environment variable that they stand in for; `sandbox` is `auto`, `require` or `off`.
     """
 
     allow_hosts: tuple[str, ...] = ()
@@ -158,7 +158,7 @@ def _checked(document: JsonObject, path: str) -> UserConfig:
                 # What is wrong may be a secret all the same: it is not quoted.
                 raise InvalidDocument(f"must be {wanted}", path=path, pointer=pointer)
     if sandbox not in SANDBOX:
-        raise fields.wrong_type('"auto", "on" or "off"', sandbox, path=path, pointer="/sandbox")
+        raise fields.wrong_type('"auto", "require" or "off"', sandbox, path=path, pointer="/sandbox")
     return UserConfig(
         allow_hosts=fields.strings(document, "allow_hosts", path=path),
         secrets=secrets,

@@ -321,7 +321,7 @@ def test_output_that_is_no_utf8_is_repaired_with_a_note() -> None:
         ("  \\n", "printed nothing", 2),
         ("\\377", "not UTF-8", 1),
         ('["\\\\ud800"]', "at /0", 0),
-        ("[" * 100, "deeper than 64", 1),
+        ("[" * 100 + "]" * 100, "deeper than 64", 1),
     ],
 )
 def test_p23_output_that_is_not_strict_json_is_invalid_with_its_place(printed: str, says: str, line: int) -> None:

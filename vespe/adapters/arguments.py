@@ -1,0 +1,58 @@
+"""A call's arguments: a JSON text on OpenAI's side, an object on the others', and one key for what is no JSON object."""
+
+from typing import Final
+
+from vespe import documents
+from vespe.errors import InvalidDocument
+from vespe.models import JsonObject, JsonValue
+
+KEY: Final = "vespe_arguments"
+"""An input `{KEY: text}` holds, verbatim, arguments that are no JSON object; `{KEY: {"custom": text}}` a custom call's input."""
+CUSTOM: Final = "custom"
+
+
+def to_input(arguments: JsonValue) -> JsonObject:
+    """Give the input object of OpenAI's `arguments`; `""` and null are `{}`, and they alone.
+
+    What is not one strict JSON object travels as `{"vespe_arguments": text}`. So does an object whose one key is
+    that key, so that `to_arguments` gives every text of that kind back as it was.
+    """
+    if arguments is None or arguments == "":
+        return {}
+    text = arguments if isinstance(arguments, str) else to_text(arguments)
+    try:
+        value = documents.parse_json(text, limit=len(text))
+    except InvalidDocument:
+        return {KEY: documents.repair_surrogates(text)}
+    return value if isinstance(value, dict) and value.keys() != {KEY} else {KEY: text}
+
+
+def to_arguments(value: JsonValue) -> str:
+    """Give OpenAI's `arguments` of an input: compact JSON, or the text that the input's one key holds."""
+    kept = kept_text(value)
+    return to_text({} if value is None else value) if kept is None else kept
+
+
+def kept_text(value: JsonValue) -> str | None:
+    """Give the text that was no JSON object when it set out, or None where `value` is an input like any other."""
+    if isinstance(value, dict) and value.keys() == {KEY} and isinstance(value[KEY], str):
+        text: str = value[KEY]
+        return text
+    return None
+
+
+def custom_text(value: JsonValue) -> str | None:
+    """Give the text of a custom call's input, or None where `value` is another's."""
+    inner = value[KEY] if isinstance(value, dict) and value.keys() == {KEY} else None
+    if isinstance(inner, dict) and inner.keys() == {CUSTOM} and isinstance(inner[CUSTOM], str):
+        text: str = inner[CUSTOM]
+        return text
+    return None
+
+
+def to_text(value: JsonValue) -> str:
+    """Give a value as compact JSON; raises InvalidDocument for what JSON cannot say or that is nested too deeply."""
+    try:
+        return documents.compact_json(value)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidDocument(f"cannot be said in JSON: {error}", path="arguments") from None

@@ -1,0 +1,92 @@
+"""Ids of calls in Anthropic's alphabet, unique in a conversation, and results paired with calls; one pass, linear."""
+
+import re
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Final, Generic, TypeVar
+
+from vespe.adapters.inner import generated_id
+
+T = TypeVar("T")
+
+_ALPHABET: Final = re.compile(r"[A-Za-z0-9_-]+")
+_ENCODED: Final = re.compile(r"vespe_id_((?:[0-9a-f]{2})+)")
+
+
+def encode_id(given: str) -> str:
+    """Give an id in Anthropic's alphabet (letters, digits, `_`, `-`): itself, or `vespe_id_` and its UTF-8 bytes in hex."""
+    if _ALPHABET.fullmatch(given) and decode_id(given) == given:
+        return given
+    return "vespe_id_" + given.encode("utf-8", "replace").hex()
+
+
+def decode_id(given: str) -> str:
+    """Give the id that `encode_id` was given; every other id is itself."""
+    found = _ENCODED.fullmatch(given)
+    if found is None:
+        return given
+    try:
+        return bytes.fromhex(found[1]).decode("utf-8")
+    except UnicodeDecodeError:
+        return given
+
+
+@dataclass(slots=True)
+class Waiting(Generic[T]):
+    """A call that has no result yet: the id that it goes by, its function's name, and whatever its reader keeps with it."""
+
+    id: str
+    name: str
+    kept: T
+    answered: bool = False
+
+
+@dataclass(slots=True)
+class Calls(Generic[T]):
+    """The calls of a conversation in order. Ids are given where there are none, and made unique where they repeat."""
+
+    _used: dict[str, int] = field(default_factory=dict)
+    _open: dict[str, deque[Waiting[T]]] = field(default_factory=dict)
+    _latest: deque[Waiting[T]] = field(default_factory=deque)
+    _count: int = 0
+
+    def add(self, given: object, name: str, kept: T) -> Waiting[T]:
+        """Take the next call; one without an id goes by its place in the conversation, a repeated id by `_2`, `_3`, …."""
+        self._count += 1
+        own = given if isinstance(given, str) and given else ""
+        call = Waiting(self._unique(own or generated_id(self._count)), name, kept)
+        self._open.setdefault(own or call.id, deque()).append(call)
+        self._latest.append(call)
+        return call
+
+    def begin_turn(self) -> None:
+        """Say that a new assistant turn begins: results without an id answer its calls only."""
+        self._latest.clear()
+
+    def answer(self, given: object, name: object = None) -> Waiting[T] | None:
+        """Give the call that a result answers, or None where there is none left.
+
+        With an id it is the first call of that id without a result; without one, the first of the latest turn without a
+        result, of that name where one has it.
+        """
+        if isinstance(given, str) and given:
+            return self._first(self._open.get(given))
+        if isinstance(name, str) and any(not call.answered and call.name == name for call in self._latest):
+            return self._taken(next(call for call in self._latest if not call.answered and call.name == name))
+        return self._first(self._latest)
+
+    def _first(self, calls: deque[Waiting[T]] | None) -> Waiting[T] | None:
+        while calls:
+            if not (call := calls.popleft()).answered:
+                return self._taken(call)
+        return None
+
+    @staticmethod
+    def _taken(call: Waiting[T]) -> Waiting[T]:
+        call.answered = True
+        return call
+
+    def _unique(self, wanted: str) -> str:
+        seen = self._used.get(wanted, 0)
+        self._used[wanted] = seen + 1
+        return wanted if not seen else self._unique(f"{wanted}_{seen + 1}")

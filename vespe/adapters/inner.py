@@ -1,0 +1,116 @@
+"""The inner message: OpenAI's chat format and the documented fields that ride beside OpenAI's own (docs/adapters.md)."""
+
+import copy
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, NoReturn
+
+from vespe import documents, nesting
+from vespe.errors import InvalidDocument
+from vespe.models import JsonObject, JsonValue
+
+BLOCKS: Final = "anthropic_blocks"
+"""On a message: the order of Anthropic's blocks, each `PART`, `CALL`, or a block that OpenAI cannot say, whole."""
+PART: Final = "part"
+CALL: Final = "tool_call"
+REST: Final = "anthropic"
+"""On a part, a call or a tool message: the other keys of the Anthropic block that it stands for."""
+CACHE: Final = "cache_control"
+IS_ERROR: Final = "is_error"
+MCP_BLOCKS: Final = "mcp_blocks"
+STRUCTURED: Final = "structured_content"
+"""On a tool message: MCP's order of content, as `BLOCKS`, and MCP's `structuredContent`."""
+REASONING: Final = "reasoning_content"
+"""On an assistant message: reasoning as text, as compatible servers send it; Ollama's `thinking`."""
+
+GENERATED: Final = re.compile(r"vespe_call_[0-9]+")
+"""Ids that Vespe gave to calls that had none; Ollama, which needs none, never sees them."""
+_MAX_DEPTH: Final = 200
+
+
+def generated_id(ordinal: int) -> str:
+    """Give the id of the conversation's `ordinal`th call, which has none of its own."""
+    return f"vespe_call_{ordinal}"
+
+
+def refuse(index: int, reason: str, *, pointer: str = "") -> NoReturn:
+    """Raise InvalidDocument for the message at `index`; `pointer` leads on from that message."""
+    raise InvalidDocument(reason, path=f"messages[{index}]", pointer=pointer and f"/{index}{pointer}")
+
+
+def checked(messages: Iterable[JsonObject]) -> list[JsonObject]:
+    """Give the messages as a list; raises InvalidDocument where it is no list, or one of them is no object."""
+    if isinstance(messages, (str, bytes, Mapping)) or not isinstance(messages, Iterable):
+        raise InvalidDocument(f"must be a list of messages, not {type(messages).__name__}", path="messages")
+    listed = list(messages)
+    for index, message in enumerate(listed):
+        if not isinstance(message, dict):
+            refuse(index, f"must be an object with a `role`, not {type(message).__name__}")
+    return listed
+
+
+def copied(value: JsonValue, index: int) -> Any:
+    """Give a deep copy, so that nothing that is given back is shared with what was given."""
+    if not isinstance(value, (dict, list)):
+        return value
+    if nesting.deeper_than(value, _MAX_DEPTH):
+        refuse(index, f"is nested deeper than {_MAX_DEPTH} levels")
+    return copy.deepcopy(value)
+
+
+def rest_of(block: JsonObject, known: Iterable[str], index: int) -> JsonObject:
+    """Give what a part, a call or a tool message carries for its block's other keys: the cache mark, and `REST` for all else."""
+    if block.keys() <= set(known):
+        return {}
+    others = {key: copied(value, index) for key, value in block.items() if key not in known}
+    marks = {key: others.pop(key) for key in (CACHE, IS_ERROR) if key in others}
+    return {**marks, REST: others} if others else marks
+
+
+def rest_for(carrier: JsonObject, index: int, *, marks: Iterable[str] = (CACHE,)) -> JsonObject:
+    """Give a block's other keys back: what `rest_of` put on its part, call or message."""
+    made = {key: copied(carrier[key], index) for key in marks if carrier.get(key) is not None}
+    if isinstance(others := carrier.get(REST), dict):
+        made |= copied(others, index)
+    return made
+
+
+def said(text: str) -> str:
+    """Give a text as UTF-8 can say it: a lone surrogate becomes U+FFFD."""
+    return text if text.isascii() else documents.repair_surrogates(text)
+
+
+def parts_of(content: JsonValue, index: int) -> list[JsonObject]:
+    """Give a message's content as parts; a text, a single part and texts in a list become what they mean."""
+    if content is None or content == "":
+        return []
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    if isinstance(content, dict):
+        return [content]
+    if not isinstance(content, list):
+        refuse(index, f"`content` must be a text or a list, not {type(content).__name__}", pointer="/content")
+    return [_part(part, index, place) for place, part in enumerate(content)]
+
+
+def _part(part: JsonValue, index: int, place: int) -> JsonObject:
+    if isinstance(part, str):
+        return {"type": "text", "text": part}
+    if not isinstance(part, dict):
+        refuse(index, f"a part of `content` must be an object, not {type(part).__name__}", pointer=f"/content/{place}")
+    if "type" not in part and isinstance(part.get("text"), str):
+        return {"type": "text", **part}
+    return part
+
+
+def is_empty(part: JsonObject) -> bool:
+    """Say whether a part or block is a text without text."""
+    return part.get("type") == "text" and part.get("text") in ("", None)
+
+
+def plain_text(parts: list[JsonObject]) -> str | None:
+    """Give the text of a single text part that carries nothing else, else None."""
+    if len(parts) == 1 and parts[0].keys() == {"type", "text"} and parts[0]["type"] == "text":
+        text: str = parts[0]["text"]
+        return text
+    return None
