@@ -26,7 +26,14 @@ def render() -> str:
     parts = ["# Commands\n\nThis page is generated from the commands' own help (`make docs`); a test compares the two.\n"]
     for path, command in commands(group, "vespe"):
         parent = click.Context(click.Command(path.rpartition(" ")[0]), info_name=path.rpartition(" ")[0]) if " " in path else None
-        context = click.Context(command, info_name=path.rpartition(" ")[2], parent=parent, max_content_width=100, terminal_width=100)
+        context = click.Context(
+            command,
+            info_name=path.rpartition(" ")[2],
+            parent=parent,
+            max_content_width=100,
+            terminal_width=100,
+            help_option_names=["-h", "--help"],
+        )
         parts.append(f"## {path}\n\n```text\n{command.get_help(context)}\n```\n")
     return "\n".join(parts)
 

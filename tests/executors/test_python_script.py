@@ -338,3 +338,15 @@ def test_a_scripts_dependencies_are_installed_once_into_their_own_environment(
     results = [PythonScript().execute(workshop.tool(), {}, workshop.context(progress=reports.append)).result for _ in range(2)]
     assert results == ["hello", "hello"]
     assert reports == ["installing greeting==1.0 into an environment of their own, once"]
+
+
+def test_p17_a_tool_that_raises_invalid_arguments_tells_the_model_what_to_mend(workshop: Workshop) -> None:
+    body = "from vespe.errors import InvalidArguments\n\ndef f(path):\n    raise InvalidArguments(f'the path {path!r} leads out')\n"
+    with pytest.raises(InvalidArguments, match=r"^the path '\.\.' leads out$"):
+        workshop.run(body, {"path": ".."})
+
+
+def test_an_error_of_vespes_own_is_told_as_its_sentence(workshop: Workshop) -> None:
+    body = "from vespe.errors import KitNotFound\n\ndef f():\n    raise KitNotFound('k')\n"
+    with pytest.raises(ToolExecutionError, match="^no kit is called 'k'$"):
+        workshop.run(body)

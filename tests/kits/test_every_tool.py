@@ -1,7 +1,6 @@
 """What holds for every tool of every kit that ships."""
 
 import json
-import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -73,15 +72,3 @@ def test_a_tools_examples_hold(name: str, home: Path, tmp_path: Path) -> None:
             assert error.code == example.get("error") or (error.code, example.get("error")) == ("storage_error", "tool_error"), error
         else:
             assert "error" not in example and result == example.get("output", result), example
-
-
-@every_tool
-def test_a_paths_pattern_refuses_what_leads_out_and_nothing_else(name: str) -> None:
-    pattern = load(name).input_schema["properties"].get("path", {}).get("pattern")
-    if pattern is None:
-        assert "path" not in load(name).input_schema["properties"]
-        return
-    for refused in ("..", "/", "/etc", "a/..", "a/../b", "../a", "./..", "a//../b"):
-        assert not re.search(pattern, refused)
-    for path in (".", "a", "./a", "a/", "a/.", ".a", "..a", "...", "a..", "a/..b/.c", "a b/é", "a//b", ".../x", "-a"):
-        assert re.search(pattern, path)

@@ -168,8 +168,13 @@ def _failed(error: BaseException, message: "dict[str, Any]") -> Failed:
         text = str(error)
     except Exception:  # an error of the tool's own that cannot say what it is
         text = "(its text cannot be had)"
+    if getattr(error, "code", None) == "invalid_arguments":
+        # vespe.errors.InvalidArguments, raised by the tool itself: what the schema could not say, and the model can mend.
+        return Failed("arguments", text, pointer="")
     if isinstance(error, TypeError) and not frames:
         return Failed("tool", f"{message['entrypoint']!r} does not take what its schema and `args` give it: {text}", exception=name)
+    if type(error).__module__ == "vespe.errors":
+        return Failed("tool", text, exception=name, traceback=_trace(frames))  # a sentence of ours already
     said = f"{name}: {text[:MAX_TEXT]}" if text else name
     return Failed("tool", f"{said}{_place(frames)}", exception=name, traceback=_trace(frames))
 

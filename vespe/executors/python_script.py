@@ -130,7 +130,7 @@ def _told(error: JsonObject, logs: str) -> ToolExecutionError | InvalidArguments
     """The error that the child tells, as the class that its kind means."""
     message, pointer = str(error.get("message")), str(error.get("pointer", ""))
     if error.get("kind") == "arguments":
-        return InvalidArguments(f"{pointer} {message}", violations=[{"pointer": pointer, "message": message}])
+        return InvalidArguments(f"{pointer} {message}".lstrip(), violations=[{"pointer": pointer, "message": message}])
     if error.get("kind") == "output":
         return InvalidOutput(f"the result{' at ' + pointer if pointer else ''} {message}", details=_details(logs, pointer=pointer))
     fields = {key: error[key] for key in ("exception", "traceback") if key in error}
