@@ -39,7 +39,8 @@ def test_a_user_without_a_home_has_the_defaults() -> None:
 
 
 def test_what_the_file_says_is_read(file: Path) -> None:
-    document = {"allow_hosts": ["127.0.0.1:8080"], "secrets": {"T": "v"}, "providers": {"p": {}}, "approvals": {"a": 1}, "sandbox": "require"}
+    document = {"allow_hosts": ["127.0.0.1:8080"], "secrets": {"T": "v"}, "providers": {"p": {}}, "approvals": {"a": 1}}
+    document["sandbox"] = "require"
     write(file, document)
     found = configuration.load_user_config()
     assert (found.allow_hosts, found.secrets, found.providers, found.approvals) == (("127.0.0.1:8080",), {"T": "v"}, {"p": {}}, {"a": 1})

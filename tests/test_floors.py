@@ -10,24 +10,23 @@ import vespe
 from vespe import deferred
 
 PACKAGE = Path(vespe.__file__).parent
-FLOORS: dict[str, int] = {}
-for _line in """\
+PLAN = """\
  0  errors defaults deferred nesting pointers subschemas
  1  digests docstrings models escaping templates schema_bounds schema_growth violations addresses bodies
     child_scripts
  2  outcomes tool_templates script_metadata python_names python_types documents fields tool_fields implementations
     schemas locations process file_walk sockets slots confined redaction
  3  script_environments tooldir configuration places private_copy annotated python_classes schema_forms trees web
-    text_search git_commit
- 4  annotations file_tools kits verdicts approvals project http_templates
- 5  catalog scopes snapshots signatures trust
- 6  resolver drafts review
+    text_search git_commit adapters.inner adapters.arguments adapters.definitions
+ 4  annotations file_tools kits verdicts approvals project http_templates adapters.identifiers adapters.anthropic_blocks
+ 5  catalog scopes snapshots signatures trust adapters.anthropic_contents adapters.ollama_messages
+ 6  resolver drafts review adapters.anthropic_outbound adapters.anthropic_inbound adapters.stops
  7  authoring executors.base adapters.base
- 8  executors.python_script executors.shell_command executors.http_request adapters.openai adapters.anthropic
-    adapters.ollama adapters.mcp
- 9  executors adapters call_log workspace
-10  registry
-11  calls
+ 8  executors.python_script executors.shell_command executors.http_request adapters.execution
+ 9  executors call_log workspace adapters.openai adapters.openai_responses adapters.anthropic adapters.gemini
+    adapters.ollama adapters.mcp adapters.plain_text
+10  registry adapters
+11  calls adapters.recognition
 12  examples library
 13  __init__
 14  cli.report
@@ -35,9 +34,20 @@ for _line in """\
 16  cli.*
 17  cli
 18  __main__
-""".splitlines():
-    _floor = int(_line[:2]) if _line[:2].strip() else _floor
-    FLOORS.update(dict.fromkeys(_line[2:].split(), _floor))
+"""
+"""The floors: a line begins with a floor's number, or goes on with the floor above it."""
+
+
+def floors(plan: str) -> dict[str, int]:
+    found: dict[str, int] = {}
+    floor = 0
+    for line in plan.splitlines():
+        floor = int(line[:2]) if line[:2].strip() else floor
+        found.update(dict.fromkeys(line[2:].split(), floor))
+    return found
+
+
+FLOORS = floors(PLAN)
 SCRIPTS = {"supervisor", "executors.python_child", "executors.python_values"}
 """Run in an interpreter of their own, never imported: they import nothing of vespe."""
 OWNERS = {

@@ -25,7 +25,8 @@ HEAVY: Final = (
     "traceback",
     "urllib",
     "tomllib",
-    "vespe.cli.report", "vespe.redaction",
+    "vespe.cli.report",
+    "vespe.redaction",
 )
 """What may be deferred; the floors test reads this table and `deferred(...)` calls as imports of their owner."""
 

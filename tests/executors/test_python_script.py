@@ -348,5 +348,5 @@ def test_p17_a_tool_that_raises_invalid_arguments_tells_the_model_what_to_mend(w
 
 def test_an_error_of_vespes_own_is_told_as_its_sentence(workshop: Workshop) -> None:
     body = "from vespe.errors import KitNotFound\n\ndef f():\n    raise KitNotFound('k')\n"
-    with pytest.raises(ToolExecutionError, match="^no kit is called 'k'$"):
+    with pytest.raises(ToolExecutionError, match=r"^no kit is called 'k'$"):
         workshop.run(body)
