@@ -10,7 +10,6 @@ HEAVY: Final = (
     "referencing",
     "yaml",
     "platformdirs",
-    "httpx2",
     "httpcore2",
     "asyncio",
     "concurrent",
