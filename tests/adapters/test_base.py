@@ -1,13 +1,51 @@
-"""The protocol of the shapes holds for every member of the table."""
+"""The protocols of the shapes and the adapters hold for every member of their tables."""
 
-from vespe.adapters import SHAPES
-from vespe.adapters.base import ToolShape
+import pytest
+
+from vespe.adapters import ADAPTERS, SHAPES
+from vespe.adapters.base import ToolAdapter, ToolShape
+from vespe.errors import InvalidArguments, InvalidToolCall, ParsingError, ToolImplementationNotFound
 from vespe.models import Tool
+from vespe.outcomes import Call
+from vespe.registry import ToolRegistry
+
+TOOL = Tool(
+    uid="tool-d",
+    name="double",
+    description="Double.",
+    input_schema={"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]},
+)
 
 
 def test_every_shape_answers_to_the_protocol_and_its_own_name() -> None:
-    tool = Tool(uid="tool-x", name="x", description="X.", input_schema={"type": "object"})
     shape: ToolShape
     for name, shape in SHAPES.items():
         assert shape.name == name
-        assert shape.definition(tool)
+        assert shape.read(shape.definition(TOOL)).name == "double"
+
+
+@pytest.mark.parametrize("name", ADAPTERS)
+def test_every_adapter_describes_runs_and_tells(name: str) -> None:
+    registry = ToolRegistry()
+    registry.register(lambda n: n * 2, name="double")
+    adapter: ToolAdapter = ADAPTERS[name](TOOL)
+    assert (adapter.name, adapter.tool) == (name, TOOL)
+    assert adapter.generate_tool_description()
+    assert adapter.execute_tool(Call(tool="double", arguments={"n": 4}), registry) == 8
+    assert "8" in str(adapter.format_tool_output(8, call_id="c"))
+
+
+@pytest.mark.parametrize("name", ADAPTERS)
+def test_every_adapter_refuses_what_the_model_can_mend_and_what_nothing_implements(name: str) -> None:
+    adapter = ADAPTERS[name](TOOL)
+    for call, error in (
+        (Call(tool="other"), InvalidToolCall),
+        (Call(tool="double", arguments="{"), ParsingError),
+        (Call(tool="double", arguments={"n": "x"}), InvalidArguments),
+    ):
+        with pytest.raises(error) as caught:
+            adapter.execute_tool(call, ToolRegistry())
+        assert caught.value.retryable
+        assert "mend the call" in str(adapter.format_tool_output(caught.value, call_id="c"))
+    with pytest.raises(ToolImplementationNotFound):
+        adapter.execute_tool(Call(tool="double", arguments={"n": 1}), ToolRegistry())

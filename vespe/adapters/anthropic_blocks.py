@@ -83,9 +83,10 @@ def _document_source(data: JsonValue, index: int) -> JsonObject:
     media_type, encoded = data_url(data) or (_PDF, data)
     if media_type == _PDF and not data.startswith("http"):
         return {"type": "base64", "media_type": _PDF, "data": encoded}
-    if media_type == _PLAIN and (text := _decoded(encoded)) is not None:
-        return {"type": "text", "media_type": _PLAIN, "data": text}
-    refuse(index, f"Anthropic takes documents as PDF or plain text in a data URL, not {media_type!r}", pointer="/content")
+    text = _decoded(encoded) if media_type == _PLAIN else None
+    if text is None:
+        refuse(index, f"Anthropic takes documents as PDF or plain text in a data URL, not {media_type!r}", pointer="/content")
+    return {"type": "text", "media_type": _PLAIN, "data": text}
 
 
 def _decoded(encoded: str) -> str | None:
@@ -114,7 +115,7 @@ def _image_part(block: JsonObject, index: int) -> JsonObject | None:
     url = _source_url(source, IMAGE_TYPES) if isinstance(source, dict) else None
     if isinstance(source, dict) and source.keys() == {"type", "url"} and str(source["url"]).lower().startswith(("http://", "https://")):
         url = source["url"]
-    return url and {"type": "image_url", "image_url": {"url": url}, **rest_of(block, ("type", "source"), index)}
+    return None if url is None else {"type": "image_url", "image_url": {"url": url}, **rest_of(block, ("type", "source"), index)}
 
 
 def _document_part(block: JsonObject, index: int) -> JsonObject | None:

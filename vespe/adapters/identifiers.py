@@ -67,10 +67,11 @@ class Calls(Generic[T]):
         """Give the call that a result answers, or None where there is none left.
 
         With an id it is the first call of that id without a result; without one, the first of the latest turn without a
-        result, of that name where one has it.
+        result, of that name where one has it. An id that no call bears means the one call that the latest turn has open.
         """
         if isinstance(given, str) and given:
-            return self._first(self._open.get(given))
+            waiting = [call for call in self._latest if not call.answered] if given not in self._open else []
+            return self._taken(waiting[0]) if len(waiting) == 1 else self._first(self._open.get(given))
         if isinstance(name, str) and any(not call.answered and call.name == name for call in self._latest):
             return self._taken(next(call for call in self._latest if not call.answered and call.name == name))
         return self._first(self._latest)

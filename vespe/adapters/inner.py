@@ -63,7 +63,7 @@ def rest_of(block: JsonObject, known: Iterable[str], index: int) -> JsonObject:
     if block.keys() <= set(known):
         return {}
     others = {key: copied(value, index) for key, value in block.items() if key not in known}
-    marks = {key: others.pop(key) for key in (CACHE, IS_ERROR) if key in others}
+    marks: JsonObject = {key: others.pop(key) for key in (CACHE, IS_ERROR) if key in others}
     return {**marks, REST: others} if others else marks
 
 

@@ -1,7 +1,17 @@
-"""The Model Context Protocol: entries of `tools/list`."""
+"""The Model Context Protocol: entries of `tools/list`, `tools/call` requests, and their results both ways."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar, Final
 
 from vespe import schemas
-from vespe.models import JsonObject, Tool
+from vespe.adapters import definitions, execution
+from vespe.adapters.anthropic_blocks import data_url
+from vespe.adapters.inner import IS_ERROR, MCP_BLOCKS, PART, REST, STRUCTURED, copied, parts_of, refuse
+from vespe.models import JsonObject, JsonValue, Tool
+from vespe.outcomes import Call
+
+_KNOWN: Final = ("name", "description", "inputSchema", "outputSchema", "annotations", "title")
 
 
 class McpShape:
@@ -14,7 +24,8 @@ class McpShape:
 
         An output schema is listed only where its root is an object, the one kind that structured content can be.
         """
-        document: JsonObject = {"name": tool.name, "description": tool.description, "inputSchema": schemas.closed_schema(tool.input_schema)}
+        document = definitions.own_fields(tool, self.name) | definitions.described(tool)
+        document["inputSchema"] = schemas.closed_schema(tool.input_schema)
         if isinstance(title := tool.annotations.get("title"), str):
             document["title"] = title
         if tool.output_schema is not None and tool.output_schema.get("type") == "object":
@@ -22,3 +33,113 @@ class McpShape:
         if tool.annotations:
             document["annotations"] = dict(tool.annotations)
         return document
+
+    def read(self, definition: JsonObject) -> Tool:
+        """Give the tool of an entry; its title becomes the annotation that Vespe keeps it in."""
+        annotations = dict(definition["annotations"]) if isinstance(definition.get("annotations"), dict) else {}
+        if isinstance(title := definition.get("title"), str):
+            annotations.setdefault("title", title)
+        output = definition.get("outputSchema")
+        return definitions.foreign_tool(
+            self.name,
+            definition,
+            schema=definition.get("inputSchema"),
+            rest=definitions.others(definition, _KNOWN),
+            output_schema=output if isinstance(output, dict) else None,
+            annotations=annotations,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class McpAdapter:
+    """One tool behind an MCP server: the model's side of `tools/call` is its client."""
+
+    name: ClassVar[str] = "mcp"
+    tool: Tool
+    execute_tool = execution.execute_tool
+
+    def generate_tool_description(self) -> JsonObject:
+        """Give the entry of `tools/list`."""
+        return McpShape().definition(self.tool)
+
+    def parse_llm_response(self, text_or_message: JsonValue) -> tuple[Call, ...]:
+        """Give the call of a `tools/call` request, or of its `params`."""
+        given = execution.answered(text_or_message, what="the MCP request")
+        params = given["params"] if isinstance(given.get("params"), dict) else given
+        identifier = given.get("id")
+        call = execution.made_call(params.get("name"), params.get("arguments"), None if identifier is None else str(identifier))
+        return execution.own_calls(self.tool, (call,))
+
+    def format_tool_output(self, output: object, *, call_id: str = "") -> JsonObject:
+        """Give the result of `tools/call`; an object stands as `structuredContent` too. The id belongs to the response around it."""
+        value, failed = execution.told(output)
+        result: JsonObject = {"content": [{"type": "text", "text": execution.text_of(value)}]}
+        if isinstance(value, dict) and not failed:
+            result["structuredContent"] = value
+        return result | {"isError": failed}
+
+
+def to_tool_message(result: JsonObject, call_id: str) -> JsonObject:
+    """Give a `tools/call` result as an inner tool message; texts and images are parts, what OpenAI cannot say stands beside."""
+    parts: list[JsonObject] = []
+    order: list[JsonValue] = []
+    for block in parts_of(result.get("content"), 0):
+        read = _TO_PART.get(str(block.get("type")))
+        part = None if read is None else read(block)
+        if part is not None:
+            parts.append(part)
+        order.append(copied(block, 0) if part is None else PART)
+    message: JsonObject = {"role": "tool", "tool_call_id": call_id, "content": parts or ""}
+    if len(order) > len(parts):
+        message[MCP_BLOCKS] = order
+    if result.get("structuredContent") is not None:
+        message[STRUCTURED] = copied(result["structuredContent"], 0)
+    return message | ({IS_ERROR: result["isError"]} if isinstance(result.get("isError"), bool) else {})
+
+
+def from_tool_message(message: JsonObject) -> JsonObject:
+    """Give the `tools/call` result of an inner tool message; raises InvalidDocument for content that MCP cannot say."""
+    waiting = iter([_block(part) for part in parts_of(message.get("content"), 0)])
+    order = message.get(MCP_BLOCKS)
+    content: list[JsonObject] = []
+    for item in order if isinstance(order, list) else ():
+        if isinstance(item, dict):
+            content.append(copied(item, 0))
+        elif (block := next(waiting, None)) is not None:
+            content.append(block)
+    result: JsonObject = {"content": [*content, *waiting]}
+    if message.get(STRUCTURED) is not None:
+        result["structuredContent"] = copied(message[STRUCTURED], 0)
+    return result | ({"isError": bool(message[IS_ERROR])} if message.get(IS_ERROR) is not None else {})
+
+
+def _rest(block: JsonObject, known: tuple[str, ...]) -> JsonObject:
+    rest = {key: copied(value, 0) for key, value in block.items() if key not in known}
+    return {REST: rest} if rest else {}
+
+
+def _text_part(block: JsonObject) -> JsonObject | None:
+    return {"type": "text", "text": block["text"]} | _rest(block, ("type", "text")) if isinstance(block.get("text"), str) else None
+
+
+def _image_part(block: JsonObject) -> JsonObject | None:
+    if not isinstance(block.get("data"), str) or not isinstance(block.get("mimeType"), str):
+        return None
+    url = f"data:{block['mimeType']};base64,{block['data']}"
+    return {"type": "image_url", "image_url": {"url": url}} | _rest(block, ("type", "data", "mimeType"))
+
+
+_TO_PART: Final[dict[str, Callable[[JsonObject], JsonObject | None]]] = {"text": _text_part, "image": _image_part}
+
+
+def _block(part: JsonObject) -> JsonObject:
+    rest = copied(part[REST], 0) if isinstance(part.get(REST), dict) else {}
+    if part.get("type") == "text" and isinstance(part.get("text"), str):
+        return {"type": "text", "text": part["text"], **rest}
+    image = part.get("image_url")
+    url = image.get("url") if isinstance(image, dict) else None
+    if isinstance(url, str) and (found := data_url(url)) is not None:
+        return {"type": "image", "data": found[1], "mimeType": found[0], **rest}
+    if not isinstance(url, str):
+        refuse(0, f"an MCP result takes no content of type {part.get('type')!r}", pointer="/content")
+    return {"type": "resource_link", "uri": url, "name": url.rpartition("/")[2] or url, **rest}

@@ -1,7 +1,25 @@
-"""OpenAI's chat completions: `{"type": "function", "function": {…}}`."""
+"""OpenAI's chat completions: tools, calls and results; and the inner messages as they go over its wire."""
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from typing import ClassVar, Final
 
 from vespe import schemas
-from vespe.models import JsonObject, Tool
+from vespe.adapters import definitions, execution
+from vespe.adapters.inner import checked, copied, parts_of
+from vespe.models import JsonObject, JsonValue, Tool
+from vespe.outcomes import Call
+
+_MESSAGE_KEYS: Final = {
+    "system": ("role", "content", "name"),
+    "developer": ("role", "content", "name"),
+    "user": ("role", "content", "name"),
+    "assistant": ("role", "content", "name", "refusal", "audio", "tool_calls", "function_call"),
+    "tool": ("role", "content", "tool_call_id"),
+    "function": ("role", "content", "name"),
+}
+_PART_KEYS: Final = ("type", "text", "refusal", "image_url", "input_audio", "file", "prompt_cache_breakpoint")
+_CALL_KEYS: Final = ("id", "type", "function", "custom")
 
 
 class OpenAIShape:
@@ -11,5 +29,100 @@ class OpenAIShape:
 
     def definition(self, tool: Tool) -> JsonObject:
         """Give `{"type": "function", "function": {"name", "description", "parameters"}}`."""
-        parameters = schemas.closed_schema(tool.input_schema)
-        return {"type": "function", "function": {"name": tool.name, "description": tool.description, "parameters": parameters}}
+        own = definitions.own_fields(tool, self.name)
+        inner = own.pop("function", None)
+        function = definitions.described(tool) | {"parameters": schemas.closed_schema(tool.input_schema)}
+        return own | {"type": "function", "function": (inner if isinstance(inner, dict) else {}) | function}
+
+    def read(self, definition: JsonObject) -> Tool:
+        """Give the tool of a definition; a custom tool, whose input is no object, is refused."""
+        return read_function(self.name, definition)
+
+
+def read_function(shape: str, definition: JsonObject) -> Tool:
+    """Give the tool of `{"type": "function", "function": {…}}`, the definition that several APIs share."""
+    function = definition.get("function")
+    if definition.get("type") not in (None, "function") or not isinstance(function, dict):
+        custom = definition.get("custom")
+        name = custom.get("name") if isinstance(custom, dict) else definition.get("name")
+        definitions.refuse(name, f"is of type {definition.get('type')!r}, which is no function with a JSON object as its input")
+    rest = definitions.others(definition, ("type", "function"))
+    if inner := definitions.others(function, ("name", "description", "parameters")):
+        rest["function"] = inner
+    return definitions.foreign_tool(shape, function, schema=function.get("parameters"), rest=rest)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenAIAdapter:
+    """One tool at OpenAI's chat completions, or at any endpoint that speaks them."""
+
+    name: ClassVar[str] = "openai"
+    tool: Tool
+    execute_tool = execution.execute_tool
+
+    def generate_tool_description(self) -> JsonObject:
+        """Give the entry of a request's `tools`."""
+        return OpenAIShape().definition(self.tool)
+
+    def parse_llm_response(self, text_or_message: JsonValue) -> tuple[Call, ...]:
+        """Give the calls of a message, or of every choice of a whole response."""
+        given = execution.answered(text_or_message, what="OpenAI's message")
+        choices = execution.objects(given.get("choices"), "`choices`")
+        messages = [choice.get("message") or {} for choice in choices] or [given]
+        calls = (call for message in messages for call in execution.objects(message.get("tool_calls"), "`tool_calls`"))
+        return execution.own_calls(self.tool, (_call(call) for call in calls))
+
+    def format_tool_output(self, output: object, *, call_id: str = "") -> JsonObject:
+        """Give the tool message; an error bears the inner field `is_error`, which `to_wire` takes off."""
+        value, failed = execution.told(output)
+        message: JsonObject = {"role": "tool", "tool_call_id": call_id, "content": execution.text_of(value)}
+        return message | ({"is_error": True} if failed else {})
+
+
+def _call(call: JsonObject) -> Call:
+    function = call.get("custom") if call.get("type") == "custom" else call.get("function")
+    held = function if isinstance(function, dict) else {}
+    return execution.made_call(held.get("name"), held.get("arguments", held.get("input")), call.get("id"))
+
+
+def to_wire(messages: Iterable[JsonObject], *, keep: Collection[str] = ()) -> list[JsonObject]:
+    """Give inner messages as OpenAI takes them: without the fields that only Vespe, or another API, knows.
+
+    Fields in `keep` stay, for a compatible server that wants them back (`reasoning_content`, `cache_control`). What is
+    no text in a tool message, which OpenAI does not take there, follows in a user message of its own, behind the last
+    of the results, under a text that names the call. Raises InvalidDocument for what are no messages.
+    """
+    made: list[JsonObject] = []
+    moved: list[JsonObject] = []
+    for index, message in enumerate(checked(messages)):
+        if moved and message.get("role") != "tool":
+            made.append({"role": "user", "content": moved})
+            moved = []
+        sent = _sent(message, index, keep)
+        if message.get("role") == "tool" and isinstance(sent["content"], list):
+            moved += _moved(sent)
+        made.append(sent)
+    return [*made, {"role": "user", "content": moved}] if moved else made
+
+
+def _sent(message: JsonObject, index: int, keep: Collection[str]) -> JsonObject:
+    keys = {*_MESSAGE_KEYS.get(str(message.get("role")), ("role", "content")), *keep}
+    sent = {key: copied(value, index) for key, value in message.items() if key in keys}
+    if isinstance(message.get("content"), list):
+        known = {*_PART_KEYS, *keep}
+        parts = parts_of(sent["content"], index)
+        sent["content"] = [{k: v for k, v in part.items() if k in known or part.get("type") not in known} for part in parts]
+    if isinstance(sent.get("tool_calls"), list):
+        sent["tool_calls"] = [{key: value for key, value in call.items() if key in _CALL_KEYS} for call in sent["tool_calls"]]
+    if sent.get("role") == "tool":
+        sent.setdefault("content", "")
+    return sent
+
+
+def _moved(sent: JsonObject) -> Iterator[JsonObject]:
+    """Take what is no text out of a tool message, and give it behind a text that says whose it is."""
+    others = [part for part in sent["content"] if part.get("type") != "text"]
+    if others:
+        sent["content"] = [part for part in sent["content"] if part.get("type") == "text"] or ""
+        yield {"type": "text", "text": f"[from the result of {sent.get('tool_call_id')}]"}
+        yield from others

@@ -18,6 +18,7 @@ else:
 
 TOOL: Final = {
     "create": ("tool_create", "Make a tool that runs at once, from a template or from a Python function."),
+    "import": ("tool_import", "Make tools from a file of another API's definitions."),
     "list": ("tool_list", "List the tools that a model would see here."),
     "show": ("tool_show", "Show one tool, in Vespe's or a model API's shape."),
     "resolve": ("tool_resolve", "Say which tool a name means here, and why."),

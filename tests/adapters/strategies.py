@@ -1,0 +1,98 @@
+"""Whole conversations and tools for property tests: what both formats can express, in its canonical form."""
+
+import json
+from typing import Any
+
+from hypothesis import strategies as st
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30).filter(lambda text: not text.startswith("[name: "))
+"""Texts that say something, and are no mark of ours."""
+SPOKEN = TEXTS.filter(lambda text: bool(text.strip()))
+NAMES = st.from_regex(r"[A-Za-z_][A-Za-z0-9_-]{0,20}", fullmatch=True)
+IDS = st.from_regex(r"(call|toolu)_[A-Za-z0-9]{4,12}", fullmatch=True)
+SCALARS = st.none() | st.booleans() | st.integers(-(10**18), 10**18) | st.floats(allow_nan=False, allow_infinity=False) | TEXTS
+JSON_OBJECTS = st.dictionaries(
+    TEXTS,
+    st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3), max_leaves=6),
+    max_size=4,
+)
+MARKS = st.just({"cache_control": {"type": "ephemeral"}})
+PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+IMAGES = st.sampled_from(
+    [
+        {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}"}},
+        {"type": "image_url", "image_url": {"url": "https://example.com/a.png"}},
+    ]
+)
+FILES = st.sampled_from(
+    [
+        {"type": "file", "file": {"file_data": "data:application/pdf;base64,JVBERi0xLjQK", "filename": "a.pdf"}},
+        {"type": "file", "file": {"file_data": "data:text/plain;base64,aGVsbG8=", "filename": "a.txt"}},
+        {"type": "file", "file": {"file_id": "file-abc"}},
+    ]
+)
+TEXT_PARTS = st.builds(lambda text, mark: {"type": "text", "text": text, **mark}, TEXTS, st.just({}) | MARKS)
+SPOKEN_PARTS = st.builds(lambda text, mark: {"type": "text", "text": text, **mark}, SPOKEN, st.just({}) | MARKS)
+
+
+@st.composite
+def openai_conversations(draw: st.DrawFn, *, images: bool = True) -> list[dict[str, Any]]:
+    """Draw a conversation in OpenAI's format that Anthropic can express: turns in order, each call answered, ids unique."""
+    system = draw(st.lists(TEXTS, max_size=3))
+    messages: list[dict[str, Any]] = [{"role": "system", "content": text} for text in system]
+    ids = iter(draw(st.lists(IDS, min_size=12, max_size=12, unique=True)))
+    messages.append(draw(user_messages(images=images)))
+    for _ in range(draw(st.integers(0, 3))):
+        names = draw(st.lists(NAMES, max_size=3))
+        calls = [{"id": next(ids), "type": "function", "function": {"name": name, "arguments": draw(argument_texts())}} for name in names]
+        messages += assistant_and_results(draw, calls, images=images)
+        if not calls or draw(st.booleans()):
+            messages.append(draw(user_messages(images=images)))
+    return messages
+
+
+def assistant_and_results(draw: st.DrawFn, calls: list[dict[str, Any]], *, images: bool) -> list[dict[str, Any]]:
+    """Draw an assistant message with these calls, or some text, and the results."""
+    if not calls:
+        return [{"role": "assistant", "content": draw(SPOKEN | st.lists(SPOKEN_PARTS, min_size=1, max_size=3))}]
+    content = draw(st.none() | SPOKEN | st.lists(SPOKEN_PARTS, min_size=2, max_size=3))
+    made = [{"role": "assistant", "content": content, "tool_calls": calls}]
+    for call in calls:
+        parts = st.lists(TEXT_PARTS | IMAGES if images else TEXT_PARTS, min_size=1, max_size=2)
+        result = {"role": "tool", "tool_call_id": call["id"], "content": draw(st.just("") | TEXTS | parts)}
+        made.append({**result, **draw(st.sampled_from([{}, {"is_error": True}, {"is_error": False}]))})
+    return made
+
+
+@st.composite
+def user_messages(draw: st.DrawFn, *, images: bool) -> dict[str, Any]:
+    """Draw what a user says: a text, or several parts."""
+    part = TEXT_PARTS | IMAGES | FILES if images else TEXT_PARTS
+    message = {"role": "user", "content": draw(TEXTS | st.lists(part, min_size=2, max_size=3))}
+    return {**message, **draw(st.sampled_from([{}, {}, {"name": "alice"}]))}
+
+
+def argument_texts() -> st.SearchStrategy[str]:
+    """Draw arguments in the form that they come back in: compact JSON of an object, or a text that is none."""
+    written = JSON_OBJECTS.map(lambda value: json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+    return written | st.sampled_from(['{"a": ', "[1]", "not json"])
+
+
+SCHEMAS = st.fixed_dictionaries(
+    {
+        "type": st.just("object"),
+        "properties": st.dictionaries(
+            NAMES,
+            st.sampled_from(
+                [
+                    {"type": "string"},
+                    {"type": "integer", "minimum": 0},
+                    {"anyOf": [{"type": "string"}, {"type": "null"}]},
+                    {"enum": ["a", 1]},
+                ]
+            ),
+            max_size=4,
+        ),
+        "additionalProperties": st.booleans(),
+    }
+)

@@ -1,0 +1,114 @@
+"""What one message says, as blocks."""
+
+import pytest
+
+from vespe.adapters import anthropic_contents as contents
+from vespe.errors import InvalidDocument
+
+THINKING = {"type": "thinking", "thinking": "Hm.", "signature": "s"}
+CALL = {"type": "tool_use", "id": "c", "name": "f", "input": {}}
+
+
+def text(said: str) -> dict[str, str]:
+    return {"type": "text", "text": said}
+
+
+def test_a_users_name_is_marked_and_a_text_like_a_mark_is_protected() -> None:
+    assert contents.user_blocks({"content": "hi", "name": "alice"}, 0) == [text("[name: alice]"), text("hi")]
+    assert contents.user_blocks({"content": "[name: bob]"}, 0) == [text("[name: ]"), text("[name: bob]")]
+    assert contents.user_blocks({"content": "", "name": "alice"}, 0) == []
+    assert contents.user_blocks({"content": "hi", "name": "a]b"}, 0) == [text("hi")]
+
+
+def test_empty_text_is_dropped_and_blank_text_beside_a_call() -> None:
+    assert contents.assistant_blocks({"content": ["", "\n\n", "a"]}, [CALL], 0) == [text("a"), CALL]
+    assert contents.assistant_blocks({"content": "\n"}, [], 0) == [text("\n")]
+    assert contents.assistant_blocks({"content": None}, [], 0) == []
+
+
+def test_a_refusal_becomes_text() -> None:
+    assert contents.assistant_blocks({"content": None, "refusal": "I cannot."}, [], 0) == [text("I cannot.")]
+
+
+def test_blocks_come_back_in_their_order_whatever_was_taken_away_or_added() -> None:
+    order = [THINKING, "part", "tool_call", "part", "gone"]
+    message = {"content": [text("a"), text("b"), text("c")], "anthropic_blocks": order}
+    assert contents.assistant_blocks(message, [CALL], 0) == [THINKING, text("a"), CALL, text("b"), text("c")]
+    assert contents.assistant_blocks({"content": None, "anthropic_blocks": order}, [], 0) == [THINKING]
+
+
+def test_signed_reasoning_of_a_gateway_becomes_thinking_and_unsigned_does_not() -> None:
+    details = [
+        {"type": "reasoning.text", "format": "anthropic-claude-v1", "text": "Hm.", "signature": "s"},
+        {"type": "reasoning.encrypted", "format": "anthropic-claude-v1", "data": "x"},
+        {"type": "reasoning.text", "format": "anthropic-claude-v1", "text": "unsigned"},
+        {"type": "reasoning.text", "format": "unknown", "text": "Hm.", "signature": "s"},
+        3,
+    ]
+    made = contents.assistant_blocks({"content": "a", "reasoning_details": details}, [], 0)
+    assert made == [THINKING, {"type": "redacted_thinking", "data": "x"}, text("a")]
+
+
+@pytest.mark.parametrize("calls", ["x", {"a": 1}, [3]])
+def test_calls_of_another_kind_are_refused(calls: object) -> None:
+    with pytest.raises(InvalidDocument, match=r"messages\[2\]"):
+        contents.calls_of({"tool_calls": calls}, 2)
+
+
+@pytest.mark.parametrize(
+    "call", [{}, {"function": {}}, {"function": {"name": ""}}, {"function": 3}, {"type": "custom", "function": {"name": "f"}}]
+)
+def test_a_call_without_a_name_is_refused(call: dict[str, object]) -> None:
+    with pytest.raises(InvalidDocument, match="no function's name"):
+        contents.call_name(call, 0)
+
+
+def test_a_name_outside_the_alphabet_is_mended() -> None:
+    made = contents.call_block({"function": {"name": "functions.get weather", "arguments": "{}"}}, "c", 0)
+    assert made["name"] == "functions_get_weather"
+    assert len(contents.call_block({"function": {"name": "x" * 300}}, "c", 0)["name"]) == 128
+
+
+def test_a_deprecated_function_call_is_a_call() -> None:
+    old = {"name": "f", "arguments": "{}"}
+    assert contents.calls_of({"function_call": old}, 0) == [{"type": "function", "function": old}]
+    assert contents.calls_of({"function_call": None}, 0) == []
+
+
+def test_a_custom_calls_input_travels_under_the_one_key() -> None:
+    call = {"type": "custom", "id": "c", "custom": {"name": "sh", "input": "ls"}}
+    assert contents.call_block(call, "c", 0)["input"] == {"vespe_arguments": {"custom": "ls"}}
+
+
+def test_a_result_keeps_its_mark_and_its_error() -> None:
+    message = {
+        "role": "tool",
+        "content": "x",
+        "is_error": False,
+        "cache_control": {"type": "ephemeral"},
+        "anthropic": {"toolset_name": None},
+    }
+    assert contents.result_block(message, "c", 0) == {
+        "type": "tool_result",
+        "tool_use_id": "c",
+        "content": "x",
+        "cache_control": {"type": "ephemeral"},
+        "toolset_name": None,
+        "is_error": False,
+    }
+
+
+def test_a_result_of_nothing_has_no_content() -> None:
+    for nothing in ("", None, [], [""]):
+        assert "content" not in contents.result_block({"content": nothing}, "c", 0)
+    assert "content" not in contents.result_block({}, "c", 0)
+
+
+def test_a_system_message_holds_text_only() -> None:
+    with pytest.raises(InvalidDocument, match="text only"):
+        contents.system_blocks({"content": [{"type": "image_url", "image_url": {"url": "https://e.com/a"}}]}, 0)
+
+
+def test_a_message_level_cache_mark_goes_to_its_last_block() -> None:
+    message = {"role": "user", "content": ["a", "b"], "cache_control": {"type": "ephemeral"}}
+    assert contents.user_blocks(message, 0) == [text("a"), {**text("b"), "cache_control": {"type": "ephemeral"}}]

@@ -1,0 +1,72 @@
+"""What every translation needs of a message: its parts, copies of what it carries, and sentences with its index."""
+
+import pytest
+
+from vespe.adapters import inner
+from vespe.errors import InvalidDocument
+
+
+@pytest.mark.parametrize("given", ["text", {"role": "user"}, 3, None, b"x"])
+def test_what_is_no_list_of_messages_is_refused(given: object) -> None:
+    with pytest.raises(InvalidDocument, match="messages: must be a list"):
+        inner.checked(given)  # type: ignore[arg-type]  # the wrong type is the point
+
+
+def test_a_message_that_is_no_object_is_named_by_its_index() -> None:
+    with pytest.raises(InvalidDocument, match=r"messages\[1\]: must be an object"):
+        inner.checked([{"role": "user"}, "hello"])  # type: ignore[list-item]  # the wrong type is the point
+
+
+def test_a_refusal_points_into_the_conversation() -> None:
+    with pytest.raises(InvalidDocument) as caught:
+        inner.refuse(3, "is wrong", pointer="/content/0")
+    assert (caught.value.path, caught.value.pointer) == ("messages[3]", "/3/content/0")
+
+
+@pytest.mark.parametrize(
+    ("content", "parts"),
+    [
+        (None, []),
+        ("", []),
+        ("a", [{"type": "text", "text": "a"}]),
+        ({"type": "text", "text": "a"}, [{"type": "text", "text": "a"}]),
+        (["a", {"text": "b"}], [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]),
+    ],
+)
+def test_content_of_every_kind_becomes_parts(content: object, parts: list[object]) -> None:
+    assert inner.parts_of(content, 0) == parts
+
+
+@pytest.mark.parametrize("content", [3, True, [3]])
+def test_content_of_another_kind_is_refused(content: object) -> None:
+    with pytest.raises(InvalidDocument, match=r"messages\[7\]"):
+        inner.parts_of(content, 7)
+
+
+def test_other_keys_ride_under_their_own_name_or_the_rests() -> None:
+    block = {"type": "text", "text": "a", "cache_control": {"type": "ephemeral"}, "citations": None}
+    carried = inner.rest_of(block, ("type", "text"), 0)
+    assert carried == {"cache_control": {"type": "ephemeral"}, "anthropic": {"citations": None}}
+    assert inner.rest_for({"type": "text", **carried}, 0) == {"cache_control": {"type": "ephemeral"}, "citations": None}
+    assert inner.rest_of({"type": "text"}, ("type", "text"), 0) == {}
+
+
+def test_a_copy_shares_nothing_and_what_is_too_deep_is_refused() -> None:
+    given = {"a": [1]}
+    inner.copied(given, 0)["a"].append(2)
+    assert given == {"a": [1]}
+    deep: list[object] = []
+    for _ in range(300):
+        deep = [deep]
+    with pytest.raises(InvalidDocument, match="nested deeper"):
+        inner.copied(deep, 0)
+
+
+def test_a_lone_surrogate_is_said_as_a_replacement() -> None:
+    assert (inner.said("a\ud800"), inner.said("ä")) == ("a\ufffd", "ä")
+
+
+def test_plain_text_is_one_text_part_that_carries_nothing() -> None:
+    assert inner.plain_text([{"type": "text", "text": "a"}]) == "a"
+    assert inner.plain_text([{"type": "text", "text": "a", "cache_control": {}}]) is None
+    assert inner.plain_text([]) is None

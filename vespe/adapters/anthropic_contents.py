@@ -1,0 +1,135 @@
+"""What one OpenAI message says, as Anthropic's blocks: contents in their order, calls, results, reasoning, names."""
+
+import re
+from typing import Final
+
+from vespe.adapters import arguments
+from vespe.adapters.anthropic_blocks import to_block, verbatim
+from vespe.adapters.identifiers import encode_id
+from vespe.adapters.inner import BLOCKS, CACHE, CALL, IS_ERROR, PART, is_empty, parts_of, plain_text, refuse, rest_for
+from vespe.models import JsonObject, JsonValue
+
+NAME_MARK: Final = re.compile(r"\[name: ([^\]\r\n]{0,64})\]")
+"""A text block of this form opens what a named participant says; Anthropic's messages have no `name`."""
+_OUTSIDE_NAMES: Final = re.compile(r"[^A-Za-z0-9_-]")
+_LONGEST_NAME: Final = 128
+
+
+def system_blocks(message: JsonObject, index: int) -> list[JsonObject]:
+    """Give the text blocks of a system or developer message; raises InvalidDocument for any other content."""
+    blocks = _content_blocks(message, index)
+    if any(block["type"] != "text" for block in blocks):
+        refuse(index, "a system message holds text only", pointer="/content")
+    return blocks
+
+
+def user_blocks(message: JsonObject, index: int) -> list[JsonObject]:
+    """Give the blocks of a user message, behind the mark of its `name` where it has one."""
+    blocks = _content_blocks(message, index)
+    name = message.get("name")
+    named = f"[name: {name}]" if isinstance(name, str) and name else ""
+    if blocks and NAME_MARK.fullmatch(named):
+        return [{"type": "text", "text": named}, *blocks]
+    if blocks and blocks[0]["type"] == "text" and NAME_MARK.fullmatch(blocks[0]["text"]):
+        return [{"type": "text", "text": "[name: ]"}, *blocks]
+    return blocks
+
+
+def assistant_blocks(message: JsonObject, calls: list[JsonObject], index: int) -> list[JsonObject]:
+    """Give the blocks of an assistant message whose calls are the blocks `calls`.
+
+    Blank text beside a call is dropped: Anthropic refuses it, and some models say nothing but line ends before a call.
+    """
+    parts = [*parts_of(message.get("content"), index), *parts_of(message.get("refusal"), index)]
+    texts = [block for part in parts if not is_empty(part) and not is_empty(block := to_block(part, index))]
+    if calls:
+        texts = [block for block in texts if block["type"] != "text" or block["text"].strip()]
+    if isinstance(order := message.get(BLOCKS), list):
+        return _ordered(order, texts, calls, index=index)
+    return [*_reasoning(message), *texts, *calls]
+
+
+def calls_of(message: JsonObject, index: int) -> list[JsonObject]:
+    """Give an assistant message's `tool_calls`, a deprecated `function_call` as one; raises InvalidDocument where one is none."""
+    given = message.get("tool_calls") or []
+    if not isinstance(given, list):
+        refuse(index, f"`tool_calls` must be a list, not {type(given).__name__}", pointer="/tool_calls")
+    if isinstance(old := message.get("function_call"), dict) and old.get("name") and not given:
+        return [{"type": "function", "function": old}]
+    for place, call in enumerate(given):
+        if not isinstance(call, dict):
+            refuse(index, f"a call must be an object, not {type(call).__name__}", pointer=f"/tool_calls/{place}")
+    return given
+
+
+def call_name(call: JsonObject, index: int) -> str:
+    """Give the name of the function, or custom tool, that a call is of; raises InvalidDocument where it has none."""
+    function = _function(call)
+    name = function.get("name") if isinstance(function, dict) else None
+    if not isinstance(name, str) or not name:
+        refuse(index, "a call has no function's name", pointer="/tool_calls")
+    return name
+
+
+def call_block(call: JsonObject, identifier: str, index: int) -> JsonObject:
+    """Give the `tool_use` block of a call that goes by `identifier`."""
+    function = _function(call)
+    if call.get("type") == "custom" and isinstance(function.get("input"), str):
+        given: JsonObject = {arguments.KEY: {arguments.CUSTOM: function["input"]}}
+    else:
+        given = arguments.to_input(function.get("arguments"))
+    name = _OUTSIDE_NAMES.sub("_", call_name(call, index))[:_LONGEST_NAME]
+    return {"type": "tool_use", "id": encode_id(identifier), "name": name, "input": given, **rest_for(call, index)}
+
+
+def result_block(message: JsonObject, identifier: str, index: int) -> JsonObject:
+    """Give the `tool_result` block of a tool message; a text stays a text, and where there is nothing there is no `content`."""
+    block: JsonObject = {"type": "tool_result", "tool_use_id": encode_id(identifier)}
+    blocks = _content_blocks(message, index)
+    if blocks:
+        text = plain_text(blocks) if isinstance(message["content"], str) else None
+        block["content"] = blocks if text is None else text
+    block |= rest_for(message, index, marks=(CACHE,))
+    return block | ({IS_ERROR: bool(message[IS_ERROR])} if message.get(IS_ERROR) is not None else {})
+
+
+def _function(call: JsonObject) -> JsonObject:
+    held = call.get("custom") if call.get("type") == "custom" else call.get("function")
+    return held if isinstance(held, dict) else {}
+
+
+def _content_blocks(message: JsonObject, index: int) -> list[JsonObject]:
+    parts = [part for part in parts_of(message.get("content"), index) if not is_empty(part)]
+    blocks = [to_block(part, index) for part in parts]
+    if isinstance(mark := message.get(CACHE), dict) and blocks and message.get("role") not in ("tool", "function"):
+        blocks[-1] = {**blocks[-1], CACHE: dict(mark)}
+    order = message.get(BLOCKS)
+    return _ordered(order, blocks, [], index=index) if isinstance(order, list) else blocks
+
+
+def _ordered(order: list[JsonValue], parts: list[JsonObject], calls: list[JsonObject], *, index: int) -> list[JsonObject]:
+    """Put blocks in the order that they had; what the order does not know comes last, and what is gone is left out."""
+    waiting = {PART: iter(parts), CALL: iter(calls)}
+    made: list[JsonObject] = []
+    for item in order:
+        if isinstance(item, dict):
+            made.append(verbatim(item, index))
+        elif item in waiting and (block := next(waiting[item], None)) is not None:
+            made.append(block)
+    return [*made, *waiting[PART], *waiting[CALL]]
+
+
+def _reasoning(message: JsonObject) -> list[JsonObject]:
+    """Give the thinking blocks that a gateway's `reasoning_details` hold with Anthropic's signature; unsigned ones it refuses."""
+    details = message.get("reasoning_details")
+    return [block for detail in (details if isinstance(details, list) else ()) if (block := _thinking(detail)) is not None]
+
+
+def _thinking(detail: JsonValue) -> JsonObject | None:
+    if not isinstance(detail, dict) or not str(detail.get("format")).startswith("anthropic-claude"):
+        return None
+    if isinstance(detail.get("signature"), str) and isinstance(detail.get("text"), str):
+        return {"type": "thinking", "thinking": detail["text"], "signature": detail["signature"]}
+    if detail.get("type") == "reasoning.encrypted" and isinstance(detail.get("data"), str):
+        return {"type": "redacted_thinking", "data": detail["data"]}
+    return None

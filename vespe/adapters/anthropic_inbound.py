@@ -1,0 +1,153 @@
+"""A conversation on its way in: Anthropic's `system` and `messages` as OpenAI's messages, with what OpenAI cannot say beside them."""
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from vespe.adapters import arguments
+from vespe.adapters.anthropic_blocks import to_part, verbatim
+from vespe.adapters.anthropic_contents import NAME_MARK
+from vespe.adapters.identifiers import Calls, decode_id
+from vespe.adapters.inner import BLOCKS, CALL, PART, checked, is_empty, parts_of, plain_text, refuse, rest_of, said
+from vespe.models import JsonObject, JsonValue
+
+_CALL_KEYS: Final = ("type", "id", "name", "input")
+_RESULT_KEYS: Final = ("type", "tool_use_id", "content")
+
+
+def to_openai_messages(messages: Iterable[JsonObject], system: JsonValue = None) -> list[JsonObject]:
+    """Translate a conversation of Anthropic's Messages API to OpenAI's chat format, for `from_openai_messages` to give back.
+
+    What OpenAI cannot say stands in documented fields beside OpenAI's own (docs/adapters.md): `anthropic_blocks`,
+    `anthropic`, `cache_control`, `is_error`. A result is a message of its own; blocks that Vespe does not know are
+    kept whole. Raises InvalidDocument, naming the message's index, for what is no conversation.
+    """
+    made = _system(system)
+    calls: Calls[None] = Calls()
+    for index, message in enumerate(checked(messages)):
+        role = message.get("role")
+        if role == "assistant":
+            if not made or made[-1]["role"] != "assistant":
+                calls.begin_turn()
+            made += _assistant(message, calls, index)
+        elif role == "user":
+            made += _user(message, calls, index)
+        elif role == "system":
+            made += _spoken("system", *_read(message, index), text=isinstance(message.get("content"), str))
+        else:
+            refuse(index, f"has the role {role!r}; there are user, assistant and system", pointer="/role")
+    return made
+
+
+def _system(system: JsonValue) -> list[JsonObject]:
+    """Give a message for each block; one block that came as a list stays a list, so that it goes back as one."""
+    parts, order = _parts(parts_of(system, 0), 0)
+    if isinstance(system, str) or len(parts) <= 1:
+        return _spoken("system", parts, order, text=isinstance(system, str))
+    return [message for part in parts for message in _spoken("system", [part], None, text=True)]
+
+
+def _read(message: JsonObject, index: int) -> tuple[list[JsonObject], list[JsonValue] | None]:
+    return _parts(parts_of(message.get("content"), index), index)
+
+
+def _parts(blocks: list[JsonObject], index: int) -> tuple[list[JsonObject], list[JsonValue] | None]:
+    """Give the parts of blocks, and the order of all where OpenAI cannot say each of them."""
+    parts: list[JsonObject] = []
+    order: list[JsonValue] = []
+    for block in blocks:
+        if is_empty(block):
+            continue
+        part = to_part(block, index)
+        if part is not None:
+            parts.append(part)
+        order.append(verbatim(block, index) if part is None else PART)
+    return parts, order if len(order) > len(parts) else None
+
+
+def _spoken(role: str, parts: list[JsonObject], order: list[JsonValue] | None, *, text: bool) -> list[JsonObject]:
+    """Give the message of these parts, if it says anything; with `text`, one plain text part is a text."""
+    if not parts and not order:
+        return []
+    plain = plain_text(parts) if text else None
+    message: JsonObject = {"role": role, "content": parts if plain is None else plain}
+    return [message | ({BLOCKS: order} if order else {})]
+
+
+def _assistant(message: JsonObject, calls: Calls[None], index: int) -> list[JsonObject]:
+    parts: list[JsonObject] = []
+    made: list[JsonObject] = []
+    order: list[JsonValue] = []
+    for block in parts_of(message.get("content"), index):
+        if is_empty(block):
+            continue
+        part = to_part(block, index) if block.get("type") != "tool_use" else None
+        if block.get("type") == "tool_use":
+            made.append(_call(block, calls, index))
+            order.append(CALL)
+        elif part is not None:
+            parts.append(part)
+            order.append(PART)
+        else:
+            order.append(verbatim(block, index))
+    if not order:
+        return []
+    return [_said(message, parts, made, order=order)]
+
+
+def _said(message: JsonObject, parts: list[JsonObject], calls: list[JsonObject], *, order: list[JsonValue]) -> JsonObject:
+    usual = order == [PART] * len(parts) + [CALL] * len(calls)
+    text = plain_text(parts) if isinstance(message.get("content"), str) or calls or not usual else None
+    given: JsonObject = {"role": "assistant", "content": text if text is not None else parts or None}
+    if calls:
+        given["tool_calls"] = calls
+    return given if usual else {**given, BLOCKS: order}
+
+
+def _call(block: JsonObject, calls: Calls[None], index: int) -> JsonObject:
+    name = block.get("name")
+    if not isinstance(name, str) or not name:
+        refuse(index, "a `tool_use` block has no name", pointer="/content")
+    given = block.get("id")
+    identifier = decode_id(calls.add(given, name, None).id)
+    custom = arguments.custom_text(block.get("input"))
+    if custom is not None:
+        call: JsonObject = {"id": identifier, "type": "custom", "custom": {"name": name, "input": custom}}
+    else:
+        function = {"name": name, "arguments": arguments.to_arguments(block.get("input"))}
+        call = {"id": identifier, "type": "function", "function": function}
+    return call | rest_of(block, _CALL_KEYS, index)
+
+
+def _user(message: JsonObject, calls: Calls[None], index: int) -> Iterator[JsonObject]:
+    """Give the results, each as a message, then what the user says; a mark of a name opens a message of its own."""
+    blocks = parts_of(message.get("content"), index)
+    results = [block for block in blocks if block.get("type") == "tool_result"]
+    for block in results:
+        yield _result(block, calls, index)
+    stretches: list[tuple[str | None, list[JsonObject]]] = [(None, [])]
+    for block in blocks:
+        if (name := _named(block)) is not None:
+            stretches.append((name, []))
+        elif block.get("type") != "tool_result":
+            stretches[-1][1].append(block)
+    several = bool(results) or len(stretches) > 1
+    for name, stretch in stretches:
+        for spoken in _spoken("user", *_parts(stretch, index), text=several or isinstance(message.get("content"), str)):
+            yield {**spoken, "name": name} if name else spoken
+
+
+def _named(block: JsonObject) -> str | None:
+    found = NAME_MARK.fullmatch(block["text"]) if block.keys() == {"type", "text"} and isinstance(block["text"], str) else None
+    return None if found is None else found[1]
+
+
+def _result(block: JsonObject, calls: Calls[None], index: int) -> JsonObject:
+    given = block.get("tool_use_id")
+    waiting = calls.answer(given)
+    identifier = waiting.id if waiting is not None else given
+    if not isinstance(identifier, str) or not identifier:
+        refuse(index, "a `tool_result` block has no `tool_use_id`, and no call before it is open", pointer="/content")
+    parts, order = _parts(parts_of(block.get("content"), index), index)
+    content = said(block["content"]) if isinstance(block.get("content"), str) else parts or ""
+    message: JsonObject = {"role": "tool", "tool_call_id": decode_id(identifier), "content": content}
+    return message | ({BLOCKS: order} if order else {}) | rest_of(block, _RESULT_KEYS, index)

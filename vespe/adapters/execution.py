@@ -1,0 +1,124 @@
+"""What the adapters share: a model's answer as data, its calls checked and run in-process, and results as text."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, Protocol
+
+from vespe import defaults, documents, schemas
+from vespe.errors import InvalidArguments, InvalidDocument, InvalidToolCall, ParsingError, ToolImplementationNotFound, VespeError
+from vespe.executors.base import Context
+from vespe.models import JsonObject, JsonValue, Tool
+from vespe.outcomes import Call, Execution, Failure, Outcome
+
+_MAX_ANSWER_BYTES: Final = 64 * 1024 * 1024
+
+
+class Registry(Protocol):
+    """What `execute_tool` needs of a ToolRegistry."""
+
+    def __contains__(self, name: object) -> bool:
+        """Whether something is registered under `name`."""
+        ...
+
+    def execute(self, tool: Tool, inputs: JsonObject, context: Context) -> Execution:
+        """Run it."""
+        ...
+
+
+class OfTool(Protocol):
+    """An adapter, as far as running its tool goes."""
+
+    @property
+    def tool(self) -> Tool:
+        """The tool."""
+        ...
+
+
+def execute_tool(adapter: OfTool, call: Call, registry: Registry) -> JsonValue:
+    """Check a call and run what is registered in-process under the tool's name; see `ToolAdapter.execute_tool`.
+
+    What a tool's directory says never runs here: that is for the one call path, which asks for trust first.
+    """
+    tool = adapter.tool
+    if call.tool != tool.name:
+        raise InvalidToolCall(f"the call is of {call.tool!r}, and the tool here is {tool.name!r}", hint=f"call {tool.name!r}")
+    inputs = _inputs(tool, call.arguments)
+    if tool.name not in registry:
+        raise ToolImplementationNotFound(tool.name)
+    context = Context(project_root="", directory="", timeout_s=call.timeout_s or tool.timeout_s or defaults.TIMEOUT_S)
+    return registry.execute(tool, inputs, context).result
+
+
+def _inputs(tool: Tool, arguments: JsonObject | str | bytes) -> JsonObject:
+    if isinstance(arguments, (str, bytes)):
+        try:
+            arguments = documents.parse_object(arguments or b"{}", limit=defaults.MAX_ARGUMENT_BYTES)
+        except InvalidDocument as error:
+            raise ParsingError(
+                f"the arguments of {tool.name!r} cannot be read: the text {error.reason}", hint="give one JSON object"
+            ) from None
+    if violations := schemas.compile_schema(tool.input_schema, closed=True).violations(arguments):
+        told = "; ".join(violation["message"] for violation in violations)
+        raise InvalidArguments(f"the arguments of {tool.name!r} do not fit its schema: {told}", violations=violations)
+    return schemas.fill_defaults(tool.input_schema, arguments)
+
+
+def answered(given: JsonValue, *, what: str) -> JsonObject:
+    """Give a model's answer as an object; raises ParsingError where it is neither an object nor the text of one."""
+    if isinstance(given, dict):
+        return given
+    if not isinstance(given, (str, bytes)):
+        raise ParsingError(f"{what} must be an object or its JSON text, not {type(given).__name__}")
+    try:
+        return documents.parse_object(given, limit=_MAX_ANSWER_BYTES)
+    except InvalidDocument as error:
+        raise ParsingError(f"{what} cannot be read: the text {error.reason}") from None
+
+
+def objects(value: JsonValue, what: str) -> Iterator[JsonObject]:
+    """Give the objects of a list; raises InvalidToolCall where it is none, or holds anything else; null is an empty list."""
+    if not isinstance(value, (list, tuple, type(None))):
+        raise InvalidToolCall(f"{what} must be a list, not {type(value).__name__}")
+    for item in value or ():
+        if not isinstance(item, dict):
+            raise InvalidToolCall(f"each of {what} must be an object, not {type(item).__name__}")
+        yield item
+
+
+def made_call(name: Any, arguments: Any, identifier: Any) -> Call:
+    """Give a call as the model made it; raises InvalidToolCall where it names no tool. Absent arguments are `{}`."""
+    if not isinstance(name, str) or not name:
+        raise InvalidToolCall("the call names no tool", hint="name the tool to call")
+    given = {} if arguments is None else arguments
+    if not isinstance(given, (dict, str)):
+        given = documents.compact_json(given)
+    return Call(tool=name, arguments=given, call_id=identifier if isinstance(identifier, str) and identifier else None)
+
+
+def own_calls(tool: Tool, calls: Iterable[Call]) -> tuple[Call, ...]:
+    """Give the calls of `tool`; raises InvalidToolCall where there are calls and all are of other tools."""
+    every = list(calls)
+    own = tuple(call for call in every if call.tool == tool.name)
+    if every and not own:
+        names = ", ".join(dict.fromkeys(repr(call.tool) for call in every))
+        raise InvalidToolCall(f"there is no tool called {names} here; there is {tool.name!r}", hint=f"call {tool.name!r}")
+    return own
+
+
+def told(output: object) -> tuple[JsonValue, bool]:
+    """Give (what to tell the model, whether it is an error) of a result, an Outcome or an error of Vespe's."""
+    if isinstance(output, Outcome):
+        return (output.result, False) if output.error is None else (sentence(output.error), True)
+    if isinstance(output, (VespeError, Failure)):
+        return sentence(output), True
+    return output, False
+
+
+def sentence(error: VespeError | Failure) -> str:
+    """Give an error as one text for a model, with what to do about it."""
+    hint = f" ({error.hint})" if error.hint else ""
+    return documents.repair_surrogates(f"{error.message}{hint}" + ("; mend the call and make it again" if error.retryable else ""))
+
+
+def text_of(value: JsonValue) -> str:
+    """Give a result as text: a text as it is, anything else as compact JSON."""
+    return documents.repair_surrogates(value) if isinstance(value, str) else documents.compact_json(value)

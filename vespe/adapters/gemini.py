@@ -1,0 +1,96 @@
+"""Gemini's function declarations, calls and responses; its older schemas, with types in capitals, are read too."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
+
+from vespe import schemas
+from vespe.adapters import definitions, execution
+from vespe.models import JsonObject, JsonValue, Tool
+from vespe.outcomes import Call
+
+_CAMEL: Final = {"function_declarations": "functionDeclarations", "parameters_json_schema": "parametersJsonSchema",
+                 "response_json_schema": "responseJsonSchema"}  # fmt: skip
+_KNOWN: Final = ("name", "description", "parameters", "parametersJsonSchema", "response", "responseJsonSchema")
+_TYPES: Final = ("STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL")
+_COUNTS: Final = ("minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties")
+
+
+class GeminiShape:
+    """Tools as Gemini takes them (API reference, `FunctionDeclaration`)."""
+
+    name = "gemini"
+
+    def definition(self, tool: Tool) -> JsonObject:
+        """Give `{"name", "description", "parametersJsonSchema"}`, with `responseJsonSchema` where the tool has an output schema.
+
+        Those fields take JSON Schema; the older `parameters` take a part of OpenAPI's, which cannot say every schema.
+        """
+        shown = definitions.described(tool) | {"parametersJsonSchema": schemas.closed_schema(tool.input_schema)}
+        output = {} if tool.output_schema is None else {"responseJsonSchema": tool.output_schema}
+        return definitions.own_fields(tool, self.name) | shown | output
+
+    def read(self, definition: JsonObject) -> Tool:
+        """Give the tool of a declaration, in camel or snake case, of either kind of schema."""
+        given = {_CAMEL.get(key, key): value for key, value in definition.items()}
+        inputs = given.get("parametersJsonSchema", json_schema(given.get("parameters")))
+        output = given.get("responseJsonSchema", json_schema(given.get("response")))
+        rest = definitions.others(given, _KNOWN)
+        return definitions.foreign_tool(
+            self.name, given, schema=inputs, rest=rest, output_schema=output if isinstance(output, dict) else None
+        )
+
+
+def json_schema(schema: Any) -> Any:
+    """Give the JSON Schema of Gemini's `Schema`: types in small letters, `nullable` as a type, counts that came as texts as numbers."""
+    if isinstance(schema, list):
+        return [json_schema(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    made: JsonObject = {}
+    for key, value in schema.items():
+        if key == "properties" and isinstance(value, dict):
+            made[key] = {name: json_schema(sub) for name, sub in value.items()}
+        elif key in _COUNTS and isinstance(value, str) and value.isascii() and value.isdigit():
+            made[key] = int(value)
+        elif key == "type" and value in _TYPES:
+            made[key] = value.lower()
+        elif key in ("items", "anyOf", "additionalProperties"):
+            made[key] = json_schema(value)
+        elif key != "propertyOrdering":
+            made[key] = value
+    if made.pop("nullable", False) is True and isinstance(made.get("type"), str):
+        made["type"] = [made["type"], "null"]
+        if isinstance(made.get("enum"), list) and None not in made["enum"]:
+            made["enum"] = [*made["enum"], None]
+    return made
+
+
+@dataclass(frozen=True, slots=True)
+class GeminiAdapter:
+    """One tool at Gemini."""
+
+    name: ClassVar[str] = "gemini"
+    tool: Tool
+    execute_tool = execution.execute_tool
+
+    def generate_tool_description(self) -> JsonObject:
+        """Give the entry of a tool's `functionDeclarations`."""
+        return GeminiShape().definition(self.tool)
+
+    def parse_llm_response(self, text_or_message: JsonValue) -> tuple[Call, ...]:
+        """Give the calls in the parts of a content, or of every candidate of a whole response."""
+        given = execution.answered(text_or_message, what="Gemini's content")
+        candidates = execution.objects(given.get("candidates"), "`candidates`")
+        contents = [candidate.get("content") or {} for candidate in candidates] or [given]
+        parts = (part for content in contents for part in execution.objects(content.get("parts"), "`parts`"))
+        calls = (part.get("functionCall", part.get("function_call")) for part in parts)
+        return execution.own_calls(
+            self.tool, (execution.made_call(c.get("name"), c.get("args"), c.get("id")) for c in calls if isinstance(c, dict))
+        )
+
+    def format_tool_output(self, output: object, *, call_id: str = "") -> JsonObject:
+        """Give the part with the `functionResponse`: an object as it is, anything else under `result`, an error under `error`."""
+        value, failed = execution.told(output)
+        response = value if isinstance(value, dict) and not failed else {"error" if failed else "result": value}
+        identified = {"id": call_id} if call_id else {}
+        return {"functionResponse": identified | {"name": self.tool.name, "response": response}}

@@ -1,0 +1,205 @@
+"""Conversations between OpenAI's chat format and Ollama's: one text a message, images beside it, arguments as objects."""
+
+import re
+from collections.abc import Iterable
+from typing import Any, Final
+
+from vespe.adapters import arguments
+from vespe.adapters.anthropic_blocks import data_url
+from vespe.adapters.identifiers import Calls
+from vespe.adapters.inner import BLOCKS, GENERATED, IS_ERROR, REASONING, checked, is_empty, parts_of, refuse, said
+from vespe.models import JsonObject, JsonValue
+
+_ERROR: Final = "[tool error]\n"
+_RESULT: Final = "[tool result]\n"
+_MARKED: Final = re.compile(r"(?:\[tool result\]\n)*\[tool error\]\n")
+_ROLES: Final = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant", "tool": "tool", "function": "tool"}
+_SIGNATURES: Final = (("iVBORw0KGgo", "image/png"), ("/9j/", "image/jpeg"), ("R0lGOD", "image/gif"), ("UklGR", "image/webp"))
+
+
+def from_openai_messages(messages: Iterable[JsonObject]) -> JsonObject:
+    """Translate a conversation: `{"system": [], "messages": […]}`, whose messages are for Ollama's `/api/chat`.
+
+    Ollama takes system messages in their place, so `system` is always `[]`: it stands there for the likeness with
+    Anthropic's. The rules and the encodings are in docs/adapters.md. Raises InvalidDocument, naming the message's index,
+    for content that Ollama does not take.
+    """
+    calls: Calls[None] = Calls()
+    made: list[JsonObject] = []
+    for index, message in enumerate(checked(messages)):
+        role = _ROLES.get(str(message.get("role")))
+        if role is None:
+            refuse(index, f"has the role {message.get('role')!r}; there are {', '.join(_ROLES)}", pointer="/role")
+        if role == "assistant" and (not made or made[-1]["role"] != "assistant"):
+            calls.begin_turn()
+        spoken = _outward(message, role, calls, index=index)
+        if spoken.keys() != {"role", "content"} or spoken["content"] or role == "tool":
+            made.append(spoken)
+    return {"system": [], "messages": made}
+
+
+def to_openai_messages(messages: Iterable[JsonObject], system: JsonValue = None) -> list[JsonObject]:
+    """Translate a conversation of Ollama's `/api/chat` to OpenAI's chat format, behind `system` where one is given.
+
+    Calls without an id get one by their place, results without one answer the calls of the turn before by name and place.
+    """
+    calls: Calls[None] = Calls()
+    made: list[JsonObject] = [{"role": "system", "content": system}] if system else []
+    for index, message in enumerate(checked(messages)):
+        role = message.get("role")
+        if role not in ("system", "user", "assistant", "tool"):
+            refuse(index, f"has the role {role!r}; there are system, user, assistant and tool", pointer="/role")
+        if role == "assistant" and (not made or made[-1]["role"] != "assistant"):
+            calls.begin_turn()
+        made += _inward(message, str(role), calls, index=index)
+    return made
+
+
+def mark(text: str, *, error: bool) -> str:
+    """Give a result's text for an API without `is_error`: an error's begins with the line `[tool error]`.
+
+    A text that would read as marked, and is no error's, is put behind the line `[tool result]`; `unmark` undoes both.
+    """
+    if error:
+        return _ERROR + text
+    return _RESULT + text if _MARKED.match(text) else text
+
+
+def unmark(text: str) -> tuple[str, bool]:
+    """Give (text, whether it is an error's) of what `mark` made."""
+    if not _MARKED.match(text):
+        return text, False
+    return (text.removeprefix(_ERROR), True) if text.startswith(_ERROR) else (text.removeprefix(_RESULT), False)
+
+
+def _outward(message: JsonObject, role: str, calls: Calls[None], *, index: int) -> JsonObject:
+    parts = [part for part in parts_of(message.get("content"), index) if not is_empty(part)]
+    if role == "assistant":
+        parts += parts_of(message.get("refusal"), index)
+    images = [_image(part, index) for part in parts if part.get("type") == "image_url"]
+    text = "\n".join(_text(part, index) for part in parts if part.get("type") != "image_url")
+    made: JsonObject = {"role": role, "content": text} | ({"images": images} if images else {})
+    if role == "tool":
+        return _outward_result(message, made, calls)
+    if role == "assistant":
+        made |= _thinking(message)
+        if given := _calls(message, calls, index):
+            made["tool_calls"] = given
+    return made
+
+
+def _outward_result(message: JsonObject, made: JsonObject, calls: Calls[None]) -> JsonObject:
+    given = message.get("tool_call_id")
+    waiting = calls.answer(given, message.get("name"))
+    name = waiting.name if waiting is not None else message.get("name")
+    made["content"] = mark(made["content"], error=bool(message.get(IS_ERROR)))
+    if isinstance(name, str) and name:
+        made["tool_name"] = name
+    identifier = given or (waiting.id if waiting is not None else "")
+    return made | _identified("tool_call_id", identifier)
+
+
+def _identified(key: str, identifier: Any) -> JsonObject:
+    own = isinstance(identifier, str) and identifier and not GENERATED.fullmatch(identifier)
+    return {key: identifier} if own else {}
+
+
+def _calls(message: JsonObject, calls: Calls[None], index: int) -> list[JsonObject]:
+    given = message.get("tool_calls") or ([{"function": message["function_call"]}] if message.get("function_call") else [])
+    if not isinstance(given, list) or not all(isinstance(call, dict) for call in given):
+        refuse(index, "`tool_calls` must be a list of objects", pointer="/tool_calls")
+    return [_call(call, calls, index) for call in given]
+
+
+def _call(call: JsonObject, calls: Calls[None], index: int) -> JsonObject:
+    function = call.get("custom") if call.get("type") == "custom" else call.get("function")
+    name = function.get("name") if isinstance(function, dict) else None
+    if not isinstance(function, dict) or not isinstance(name, str) or not name:
+        refuse(index, "a call has no function's name", pointer="/tool_calls")
+    calls.add(call.get("id"), name, None)
+    if call.get("type") == "custom":
+        given: JsonObject = {arguments.KEY: {arguments.CUSTOM: function.get("input")}}
+    else:
+        given = arguments.to_input(function.get("arguments"))
+    return {**_identified("id", call.get("id")), "function": {"name": name, "arguments": given}}
+
+
+def _thinking(message: JsonObject) -> JsonObject:
+    order = message.get(BLOCKS)
+    blocks = [block for block in (order if isinstance(order, list) else ()) if isinstance(block, dict)]
+    text = "\n".join(block["thinking"] for block in blocks if isinstance(block.get("thinking"), str))
+    given = message.get(REASONING) or message.get("reasoning") or text
+    return {"thinking": said(given)} if isinstance(given, str) and given else {}
+
+
+def _image(part: JsonObject, index: int) -> str:
+    image = part.get("image_url")
+    url = image.get("url") if isinstance(image, dict) else image
+    found = data_url(url) if isinstance(url, str) else None
+    if found is None:
+        refuse(index, f"Ollama takes an image as base64 in a data URL only, not {str(url)[:60]!r}", pointer="/content")
+    return found[1]
+
+
+def _text(part: JsonObject, index: int) -> str:
+    text = part.get("refusal" if part.get("type") == "refusal" else "text")
+    if part.get("type") not in ("text", "refusal") or not isinstance(text, str):
+        refuse(index, f"Ollama takes no content of type {part.get('type')!r}, only texts and images", pointer="/content")
+    return said(text)
+
+
+def _inward(message: JsonObject, role: str, calls: Calls[None], *, index: int) -> list[JsonObject]:
+    text = message.get("content")
+    if not isinstance(text, str | None):
+        refuse(index, f"`content` must be a text, not {type(text).__name__}", pointer="/content")
+    text, failed = unmark(said(text or "")) if role == "tool" else (said(text or ""), False)
+    made: JsonObject = {"role": role, "content": _content(text, message.get("images"), index)}
+    if role == "tool":
+        return [made | _inward_result(message, calls, index) | ({IS_ERROR: True} if failed else {})]
+    if role == "assistant":
+        made |= {REASONING: said(message["thinking"])} if isinstance(message.get("thinking"), str) and message["thinking"] else {}
+        made |= {"tool_calls": given} if (given := _inward_calls(message, calls, index)) else {}
+        made["content"] = made["content"] or None
+    return [made] if made["content"] or len(made) > 2 else []
+
+
+def _content(text: str, images: JsonValue, index: int) -> JsonValue:
+    if not images:
+        return text
+    if not isinstance(images, list) or not all(isinstance(image, str) for image in images):
+        refuse(index, "`images` must be a list of base64 texts", pointer="/images")
+    parts = [{"type": "image_url", "image_url": {"url": f"data:{_media_type(image)};base64,{image}"}} for image in images]
+    return [{"type": "text", "text": text}, *parts] if text else parts
+
+
+def _media_type(image: str) -> str:
+    return next((kind for start, kind in _SIGNATURES if image.startswith(start)), "application/octet-stream")
+
+
+def _inward_calls(message: JsonObject, calls: Calls[None], index: int) -> list[JsonObject]:
+    given = message.get("tool_calls") or []
+    if not isinstance(given, list):
+        refuse(index, "`tool_calls` must be a list of objects", pointer="/tool_calls")
+    return [_inward_call(call, calls, index) for call in given]
+
+
+def _inward_call(call: JsonValue, calls: Calls[None], index: int) -> JsonObject:
+    function = call.get("function") if isinstance(call, dict) else None
+    name = function.get("name") if isinstance(function, dict) else None
+    if not isinstance(function, dict) or not isinstance(name, str) or not name:
+        refuse(index, "a call has no function's name", pointer="/tool_calls")
+    identifier = calls.add(call.get("id"), name, None).id
+    given = function.get("arguments")
+    if (custom := arguments.custom_text(given)) is not None:
+        return {"id": identifier, "type": "custom", "custom": {"name": name, "input": custom}}
+    spelled = given if isinstance(given, str) else arguments.to_arguments(given)
+    return {"id": identifier, "type": "function", "function": {"name": name, "arguments": spelled}}
+
+
+def _inward_result(message: JsonObject, calls: Calls[None], index: int) -> JsonObject:
+    given = message.get("tool_call_id")
+    waiting = calls.answer(given, message.get("tool_name"))
+    identifier = waiting.id if waiting is not None else given
+    if not isinstance(identifier, str) or not identifier:
+        refuse(index, "a result has no `tool_call_id`, and no call before it is open", pointer="/tool_call_id")
+    return {"tool_call_id": identifier}

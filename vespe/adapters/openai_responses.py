@@ -1,0 +1,64 @@
+"""OpenAI's Responses API: tools, `function_call` items and their outputs."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from vespe import schemas
+from vespe.adapters import definitions, execution
+from vespe.models import JsonObject, JsonValue, Tool
+from vespe.outcomes import Call
+
+
+class OpenAIResponsesShape:
+    """Tools as OpenAI's Responses API takes them (API reference, `tools[]` of type function)."""
+
+    name = "openai-responses"
+
+    def definition(self, tool: Tool) -> JsonObject:
+        """Give `{"type": "function", "name", "description", "parameters", "strict"}`, with `output_schema` where there is one.
+
+        `strict` is false unless config.json says otherwise: this API takes its absence for true, and then refuses
+        schemas that leave an argument optional.
+        """
+        own = {"strict": False} | definitions.own_fields(tool, self.name)
+        shown = definitions.described(tool) | {"parameters": schemas.closed_schema(tool.input_schema)}
+        output = {} if tool.output_schema is None else {"output_schema": tool.output_schema}
+        return own | {"type": "function"} | shown | output
+
+    def read(self, definition: JsonObject) -> Tool:
+        """Give the tool of a definition; one that OpenAI runs itself is refused."""
+        if definition.get("type") != "function":
+            definitions.refuse(definition.get("name"), f"is of type {definition.get('type')!r}, which is no function")
+        rest = definitions.others(definition, ("type", "name", "description", "parameters", "output_schema"))
+        output = definition.get("output_schema")
+        return definitions.foreign_tool(
+            self.name,
+            definition,
+            schema=definition.get("parameters"),
+            rest=rest,
+            output_schema=output if isinstance(output, dict) else None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class OpenAIResponsesAdapter:
+    """One tool at OpenAI's Responses API."""
+
+    name: ClassVar[str] = "openai-responses"
+    tool: Tool
+    execute_tool = execution.execute_tool
+
+    def generate_tool_description(self) -> JsonObject:
+        """Give the entry of a request's `tools`."""
+        return OpenAIResponsesShape().definition(self.tool)
+
+    def parse_llm_response(self, text_or_message: JsonValue) -> tuple[Call, ...]:
+        """Give the calls among a response's `output` items, or of a single item."""
+        given = execution.answered(text_or_message, what="OpenAI's response")
+        items = [given] if given.get("type") == "function_call" else execution.objects(given.get("output"), "`output`")
+        calls = (item for item in items if item.get("type") == "function_call")
+        return execution.own_calls(self.tool, (execution.made_call(c.get("name"), c.get("arguments"), c.get("call_id")) for c in calls))
+
+    def format_tool_output(self, output: object, *, call_id: str = "") -> JsonObject:
+        """Give the `function_call_output` item; that API has no mark for an error, whose sentence speaks for itself."""
+        return {"type": "function_call_output", "call_id": call_id, "output": execution.text_of(execution.told(output)[0])}

@@ -1,0 +1,94 @@
+"""Models without native tools: a prompt that explains the one form of a call, and a strict reader of their answers."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+from vespe import documents, schemas
+from vespe.adapters import execution
+from vespe.errors import InvalidDocument, InvalidToolCall, ParsingError
+from vespe.models import JsonObject, JsonValue, Tool
+from vespe.outcomes import Call
+
+METHOD: Final = "tools/call"
+_FORM: Final = '{"method": "tools/call", "params": {"name": "TOOL", "arguments": {…}}}'
+_HINT: Final = f"to call a tool, answer with one JSON object and nothing else: {_FORM}"
+_FENCE: Final = re.compile(r"\s*```(?:json)?[ \t]*\n(.*)\n[ \t]*```\s*", re.DOTALL)
+_MAX_ANSWER_BYTES: Final = 4 * 1024 * 1024
+
+
+def tools_system_prompt(tools: Iterable[Tool]) -> str:
+    """Give the system prompt that tells a model without native tools which there are and how to call one."""
+    lines = [documents.compact_json(_definition(tool)) for tool in tools]
+    return (
+        "You can call the tools below, each given as one line of JSON with its name, what it does, and the JSON Schema of its arguments.\n"
+        f"To call one, answer with exactly one JSON object, and nothing before or after it:\n{_FORM}\n"
+        "The arguments must fit the tool's schema. The result comes in the next message. To answer without a tool, write plain text.\n\n"
+        + "\n".join(lines)
+    )
+
+
+def parse_call(text: str) -> Call | None:
+    """Give the call in a model's answer, or None where it is plain text; one Markdown fence around the whole is taken off.
+
+    Raises ParsingError for an answer that tries to call a tool and is not exactly one JSON object, InvalidToolCall
+    for an object that is no call; both say to the model what to write instead.
+    """
+    fenced = _FENCE.fullmatch(text)
+    body = (fenced[1] if fenced else text).strip()
+    if not body.startswith("{"):
+        if METHOD in body and '"method"' in body:
+            raise ParsingError("the answer has text beside the call, so nothing was run", hint=_HINT)
+        return None
+    try:
+        return _call(documents.parse_object(body, limit=_MAX_ANSWER_BYTES))
+    except InvalidDocument as error:
+        if METHOD not in body and '"method"' not in body:
+            return None
+        place = f" (line {error.line}, column {error.column})" if error.line and error.column else ""
+        raise ParsingError(f"the call cannot be read: the answer {error.reason}{place}", hint=_HINT) from None
+
+
+def _call(answer: JsonObject) -> Call | None:
+    if "method" not in answer and "params" not in answer:
+        return None
+    if answer.get("method") != METHOD:
+        raise InvalidToolCall(f"the method must be {METHOD!r}, not {answer.get('method')!r}", hint=_HINT)
+    params = answer.get("params")
+    if not isinstance(params, dict):
+        raise InvalidToolCall("`params` must be an object with `name` and `arguments`", hint=_HINT)
+    arguments = params.get("arguments", {})
+    if not isinstance(arguments, dict):
+        raise InvalidToolCall(f"`arguments` must be an object, not {type(arguments).__name__}", hint=_HINT)
+    return execution.made_call(params.get("name"), arguments, str(answer["id"]) if "id" in answer else None)
+
+
+def _definition(tool: Tool) -> JsonObject:
+    return {"name": tool.name, "description": tool.description, "inputSchema": schemas.closed_schema(tool.input_schema)}
+
+
+@dataclass(frozen=True, slots=True)
+class PlainTextAdapter:
+    """One tool at a model that has no native tools."""
+
+    name: ClassVar[str] = "text"
+    tool: Tool
+    execute_tool = execution.execute_tool
+
+    def generate_tool_description(self) -> str:
+        """Give the system prompt for this tool alone; `tools_system_prompt` makes one for several."""
+        return tools_system_prompt([self.tool])
+
+    def parse_llm_response(self, text_or_message: JsonValue) -> tuple[Call, ...]:
+        """Give the call in an answer, a text or a message whose `content` is one; none where it is plain text."""
+        text = text_or_message.get("content") if isinstance(text_or_message, dict) else text_or_message
+        if not isinstance(text, str | None):
+            raise ParsingError(f"the answer must be a text, not {type(text).__name__}", hint=_HINT)
+        call = parse_call(text or "")
+        return () if call is None else execution.own_calls(self.tool, (call,))
+
+    def format_tool_output(self, output: object, *, call_id: str = "") -> str:
+        """Give the text of the next user message: `{"result": …}` or `{"error": …}` behind the tool's name."""
+        value, failed = execution.told(output)
+        return documents.compact_json({"tool": self.tool.name, "error" if failed else "result": value})

@@ -1,0 +1,54 @@
+"""Files of foreign tool definitions: which shape each definition has, and the tools that they hold."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from vespe.adapters import SHAPES
+from vespe.errors import InvalidDocument
+from vespe.models import JsonObject, JsonValue, Tool
+
+_LISTS: Final = ("tools", "functions", "functionDeclarations", "function_declarations")
+
+
+def shape_of(definition: JsonObject) -> str | None:
+    """Give the name of the shape that a definition has, None where it is of none that Vespe knows."""
+    if "inputSchema" in definition:
+        return "mcp"
+    if "input_schema" in definition:
+        return "anthropic"
+    if isinstance(definition.get("function"), dict):
+        return "openai"
+    if definition.get("type") == "function" and "name" in definition:
+        return "openai-responses"
+    if "name" in definition and "type" not in definition:
+        return "gemini"
+    return None
+
+
+def read_definition(definition: JsonValue) -> Tool:
+    """Give the tool of one definition, of whatever shape; raises InvalidDocument with the reason."""
+    if not isinstance(definition, dict):
+        raise InvalidDocument(f"must be an object, not {type(definition).__name__}")
+    shape = shape_of(definition)
+    if shape is None:
+        kind = f" of type {definition['type']!r}" if "type" in definition else ""
+        raise InvalidDocument(f"is a definition{kind} of no shape that Vespe knows ({', '.join(SHAPES)})")
+    return SHAPES[shape].read(definition)
+
+
+def definitions_in(document: JsonValue, pointer: str = "") -> Iterator[tuple[str, JsonValue]]:
+    """Give (JSON Pointer, definition) for each definition in a document: one, a list, `{"tools": […]}`, or an MCP response."""
+    if isinstance(document, list):
+        for index, item in enumerate(document):
+            yield from definitions_in(item, f"{pointer}/{index}")
+        return
+    if isinstance(document, dict):
+        if isinstance(result := document.get("result"), dict):
+            yield from definitions_in(result, f"{pointer}/result")
+            return
+        found = [key for key in _LISTS if isinstance(document.get(key), list)]
+        for key in found:
+            yield from definitions_in(document[key], f"{pointer}/{key}")
+        if found:
+            return
+    yield pointer, document

@@ -1,0 +1,98 @@
+"""`vespe tool import`: project tools from a file of OpenAI, Anthropic, Gemini, Ollama or MCP definitions."""
+
+import os
+import re
+import sys
+from typing import Final
+
+import click
+
+from vespe import authoring, defaults, documents, errors, project, schemas, trust
+from vespe.adapters import recognition
+from vespe.cli import options, report
+from vespe.drafts import Draft, check_name
+from vespe.models import JsonObject, JsonValue, Tool
+from vespe.workspace import find_root, project_has
+
+_MAX_BYTES: Final = 16 * defaults.MAX_FILE_BYTES
+_OUTSIDE_NAMES: Final = re.compile(r"[^A-Za-z0-9_-]")
+
+
+@click.command("import", epilog="Example: vespe tool import tools.json get_weather")
+@click.argument("file", metavar="FILE")
+@click.argument("names", nargs=-1, metavar="[NAME...]")
+@options.project_option
+@options.json_option
+def command(file: str, names: tuple[str, ...], project_dir: str | None, as_json: bool) -> None:
+    """Make project tools from the definitions in FILE (`-` is stdin): those with the NAMEs, or all.
+
+    They resolve and lint at once, but nothing implements them, and running one says so, until an implementation is
+    registered in-process or written into config.json. Nothing is made unless every one of them can be.
+    """
+    root = find_root(project_dir)
+    drafts = [_draft(tool) for tool in _read(file, names)]
+    for name in (draft.name for draft in drafts):
+        if project_has(root, name):
+            raise errors.UsageError(f"there is already a tool called {name!r} here", hint="say behind FILE which tools to import")
+        if sum(draft.name == name for draft in drafts) > 1:
+            raise errors.UsageError(f"{file} defines {name!r} twice", hint="say behind FILE which tools to import, or mend the file")
+    made = [_create(root, draft) for draft in drafts]
+    if as_json:
+        report.emit_json({"tools": [{"uid": tool.uid, "name": tool.name, "path": tool.directory} for tool in made]})
+        return
+    for tool in made:
+        report.say(f"made {tool.name} in {os.path.relpath(tool.directory or '')}")
+    report.say(
+        f"nothing implements {'it' if len(made) == 1 else 'them'} yet: register an implementation, or write `implementation_details`"
+    )
+
+
+def _create(root: str, draft: Draft) -> Tool:
+    tool = authoring.create_tool(project.tools_dir(root), draft, taken=lambda wanted: project_has(root, wanted))
+    trust.trust_created(root, tool.uid)
+    return tool
+
+
+def _read(file: str, names: tuple[str, ...]) -> list[Tool]:
+    path = "stdin" if file == "-" else file
+    data = sys.stdin.buffer.read(_MAX_BYTES + 1) if file == "-" else documents.read_bytes(os.path.realpath(file), limit=_MAX_BYTES)
+    found = list(recognition.definitions_in(documents.parse_json(data, path=path, limit=_MAX_BYTES)))
+    if missing := [name for name in names if name not in [_name(definition) for _, definition in found]]:
+        raise errors.ToolNotFound(missing[0], searched=(path,), close=[str(_name(definition)) for _, definition in found[:5]])
+    tools, problems = [], []
+    for pointer, definition in found:
+        if names and _name(definition) not in names:
+            continue
+        try:
+            tools.append(_checked(recognition.read_definition(definition)))
+        except errors.InvalidDocument as error:
+            problems.append(f"{pointer or 'the document'}: {error}")
+    if problems or not tools:
+        raise errors.InvalidDocument(
+            "; ".join(problems) or "holds no definition of a tool", path=path, hint="mend the file, or say behind it which tools to import"
+        )
+    return tools
+
+
+def _name(definition: JsonValue) -> JsonValue:
+    held = definition.get("function", definition) if isinstance(definition, dict) else {}
+    return held.get("name") if isinstance(held, dict) else None
+
+
+def _checked(tool: Tool) -> Tool:
+    judged: list[tuple[str, JsonValue]] = [("inputs", tool.input_schema), ("output", tool.output_schema)]
+    for what, schema in judged:
+        problems = [] if schema is None else schemas.check_schema(schema, root_object=what == "inputs")
+        if problems:
+            told = "; ".join(f"{problem['message']} at {problem['pointer'] or 'its root'}" for problem in problems)
+            raise errors.InvalidDocument(f"the schema of its {what}: {told}", path=f"the tool {tool.name!r}")
+    return tool
+
+
+def _draft(tool: Tool) -> Draft:
+    name = _OUTSIDE_NAMES.sub("_", tool.name)
+    check_name(name)
+    if name != tool.name:
+        report.warn(f"{tool.name!r} can be no tool's name here: it becomes {name}")
+    document: JsonObject = {**tool.document, "name": name}
+    return Draft(name=name, document=document)
