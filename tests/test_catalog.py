@@ -51,7 +51,7 @@ def test_an_entry_says_what_its_directory_says(tools: Path) -> None:
 def test_tools_come_by_name_then_uid_and_nameless_ones_last(tools: Path) -> None:
     for uid, name in (("tool-z1", "alpha"), ("tool-a1", "beta"), ("tool-b1", "alpha")):
         write_tool(tools / uid, name)
-    (write_tool(tools / "tool-000", "gone") / "config.json").write_text("{")
+    (write_tool(tools / "tool-000", "gone") / "config.json").write_text("{", encoding="utf-8")
     assert names(scan(tools)) == [("tool-b1", "alpha"), ("tool-z1", "alpha"), ("tool-a1", "beta"), ("tool-000", None)]
 
 
@@ -60,7 +60,7 @@ def test_a_directory_that_does_not_exist_holds_no_tools(tools: Path) -> None:
 
 
 def test_a_directory_that_cannot_be_read_is_an_error_and_not_an_empty_one(tools: Path) -> None:
-    (tools / "file").write_text("")
+    (tools / "file").write_text("", encoding="utf-8")
     with pytest.raises(StorageError):
         scan(tools / "file")
     with pytest.raises(StorageError):
@@ -70,7 +70,7 @@ def test_a_directory_that_cannot_be_read_is_an_error_and_not_an_empty_one(tools:
 def test_what_is_being_made_and_what_is_no_tool_is_ignored(tools: Path) -> None:
     write_tool(tools / ".tool-new.tmp", "half")
     (tools / "assets").mkdir()
-    (tools / "tool-file").write_text("a stray file")
+    (tools / "tool-file").write_text("a stray file", encoding="utf-8")
     (tools / "link").symlink_to(tools / "assets")
     os.mkfifo(tools / "tool-fifo")
     assert names(scan(tools)) == [] and find(tools, "half") == () and find(tools, "tool-file") == ()
@@ -94,7 +94,7 @@ def test_p48_odd_files_are_reported_broken_and_hide_nothing(tools: Path, tmp_pat
     os.truncate(tools / "tool-large/config.json", 1 << 30)
     (tools / "tool-loop/config.json").symlink_to("config.json")
     (tools / "tool-bytes/config.json").write_bytes(b"\xff\xfe\x00")
-    (tools / "tool-deep/config.json").write_text("[" * 100_000)
+    (tools / "tool-deep/config.json").write_text("[" * 100_000, encoding="utf-8")
     (tools / "tool-empty").mkdir()
     (tools / "tool-link").symlink_to(write_tool(tmp_path / "elsewhere" / "tool-link", "linked"))
     write_tool(tools / "tool-whole", "whole")
@@ -135,7 +135,7 @@ def test_a_missing_script_is_seen_though_the_verdict_on_its_config_is_kept(tools
     assert scan(tools)["tool-a"].problem is None
     (directory / "main.py").unlink()
     assert "main.py" in str(scan(tools)["tool-a"].problem) and "main.py" in str(find(tools, "one")[0].problem)
-    (directory / "main.py").write_text("def one(): ...")
+    (directory / "main.py").write_text("def one(): ...", encoding="utf-8")
     assert scan(tools)["tool-a"].problem is None
 
 
@@ -178,15 +178,17 @@ def test_a_broken_tool_whose_name_can_be_read_is_found_by_it(tools: Path) -> Non
 
 def test_a_name_written_with_escapes_is_found(tools: Path) -> None:
     directory = write_tool(tools / "tool-a", "one")
-    text = (directory / "config.json").read_text().replace('"name": "one"', '"name": "\\u006fne"')
-    (directory / "config.json").write_text(text)
+    text = (directory / "config.json").read_text(encoding="utf-8").replace('"name": "one"', '"name": "\\u006fne"')
+    (directory / "config.json").write_text(text, encoding="utf-8")
     assert [entry.name for entry in find(tools, "one")] == ["one"]
 
 
 def test_a_name_behind_a_long_text_is_found(tools: Path) -> None:
     write_tool(tools / "tool-a", "short", description="x" * 200_000)
-    config = json.loads((tools / "tool-a/config.json").read_text())
-    (tools / "tool-a/config.json").write_text(json.dumps({k: config[k] for k in ("uid", "description", "schema")} | {"name": "late"}))
+    config = json.loads((tools / "tool-a/config.json").read_text(encoding="utf-8"))
+    (tools / "tool-a/config.json").write_text(
+        json.dumps({k: config[k] for k in ("uid", "description", "schema")} | {"name": "late"}), encoding="utf-8"
+    )
     assert [entry.uid for entry in find(tools, "late")] == ["tool-a"]
 
 
@@ -224,7 +226,11 @@ def test_a_kept_scan_loads_neither_schemas_nor_pathlib(tools: Path) -> None:
         "catalog.scan(sys.argv[1], scope='s', kit_id=None); print(*{*sys.modules} - before)"
     )
     loaded = [
-        set(subprocess.run([sys.executable, "-c", code, str(tools)], capture_output=True, text=True, check=True).stdout.split())
+        set(
+            subprocess.run(
+                [sys.executable, "-c", code, str(tools)], capture_output=True, text=True, check=True, encoding="utf-8"
+            ).stdout.split()
+        )
         for _ in range(2)
     ]
     assert not loaded[1] & {"jsonschema_rs", "jsonschema", "referencing", "pathlib", "tempfile", "subprocess"}

@@ -317,7 +317,7 @@ def test_p47_a_full_disk_changes_nothing_and_leaves_nothing_behind(tmp_path: Pat
         "except errors.StorageError as error:\n"
         "    print(error, error.details['errno'])\n"
     )
-    done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "f")], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "f")], capture_output=True, text=True, check=True, encoding="utf-8")
     assert done.stdout == f"cannot write {tmp_path / 'f'}: File too large 27\n"
     assert [(entry.name, entry.read_text(encoding="utf-8")) for entry in tmp_path.iterdir()] == [("f", "old")]
 

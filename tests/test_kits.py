@@ -58,7 +58,7 @@ def test_the_first_root_wins_and_a_hidden_kit_says_what_hides_it(machine: Path, 
 
 
 def test_a_broken_kit_in_an_earlier_root_still_hides_the_later_one(machine: Path, home: Path) -> None:
-    (write_kit(home / "data/vespe/kits", "both") / "kit_config.json").write_text("{")
+    (write_kit(home / "data/vespe/kits", "both") / "kit_config.json").write_text("{", encoding="utf-8")
     write_kit(machine / "site/vespe/kits", "both")
     assert "is not JSON" in str(kits.find_kit("both").problem)
     assert [kit.problem is not None for kit in kits.find_kits()] == [True, True]
@@ -69,7 +69,7 @@ def test_a_kit_carries_what_its_file_says_and_how_many_tools_it_has(home: Path) 
     python_tool(directory / "tool-a", "a", "return 1")
     python_tool(directory / "tool-b", "b", "return 1")
     (directory / "tool-empty").mkdir()
-    (directory / "tool-file").write_text("")
+    (directory / "tool-file").write_text("", encoding="utf-8")
     (directory / "assets").mkdir()
     kit = only()
     assert (kit.name, kit.description, kit.version, kit.tools, kit.problem) == ("mine", "A kit for a test.", "1.0.0", 2, None)
@@ -89,7 +89,7 @@ def test_a_kit_carries_what_its_file_says_and_how_many_tools_it_has(home: Path) 
     ],
 )
 def test_a_broken_kit_is_listed_with_its_reason(home: Path, text: str, reason: str) -> None:
-    (write_kit(home / "data/vespe/kits", "mine") / "kit_config.json").write_text(text)
+    (write_kit(home / "data/vespe/kits", "mine") / "kit_config.json").write_text(text, encoding="utf-8")
     write_kit(home / "data/vespe/kits", "whole")
     broken, whole = kits.find_kits()
     assert reason in str(broken.problem) and str(broken.path) in str(broken.problem)
@@ -109,7 +109,7 @@ def test_p48_odd_files_in_the_place_of_a_kit_never_block_or_hide_others(home: Pa
     os.mkfifo(root / "a_fifo/kit_config.json")
     (root / "a_loop").symlink_to("a_loop")
     (root / "a_directory/kit_config.json").mkdir(parents=True)
-    (root / "a_file").write_text("")
+    (root / "a_file").write_text("", encoding="utf-8")
     (root / ".hidden").mkdir()
     (root / "no_kit").mkdir()
     write_kit(root, "whole")
@@ -149,7 +149,7 @@ def test_a_taken_id_is_refused_and_nothing_is_left(machine: Path) -> None:
     kits.create_kit(machine / "k", "mine", name="First")
     with pytest.raises(UsageError, match="already"):
         kits.create_kit(machine / "k", "mine")
-    config: JsonValue = json.loads((machine / "k/mine/kit_config.json").read_text())
+    config: JsonValue = json.loads((machine / "k/mine/kit_config.json").read_text(encoding="utf-8"))
     assert config["name"] == "First" and os.listdir(machine / "k") == ["mine"]
 
 

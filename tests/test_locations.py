@@ -70,14 +70,16 @@ def test_listing_directories_loads_no_heavy_module() -> None:
         "import sys; before = {*sys.modules}; from vespe import locations as l; "
         "l.user_data_dir(); l.site_data_dirs(); l.shipped_kits_dir(); print(*{*sys.modules} - before)"
     )
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path(__file__).parent.parent)
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path(__file__).parent.parent, encoding="utf-8"
+    )
     absent = {"pathlib", "tempfile", "subprocess"} | ({"platformdirs"} if sys.platform.startswith("linux") else set())
     assert not absent & set(loaded.stdout.split())
 
 
 def kit_below(directory: Path) -> Path:
     (directory / "kits" / "some").mkdir(parents=True)
-    (directory / "kits" / "some" / "kit_config.json").write_text("{}")
+    (directory / "kits" / "some" / "kit_config.json").write_text("{}", encoding="utf-8")
     return directory / "kits"
 
 
@@ -135,7 +137,7 @@ def test_without_a_project_the_walk_stops_at_the_root_and_says_how_to_make_one(t
 
 
 def test_a_file_called_vespe_is_no_project(root: Path) -> None:
-    (root / "a" / ".vespe").write_text("")
+    (root / "a" / ".vespe").write_text("", encoding="utf-8")
     assert locations.find_project(root / "a") == str(root)
 
 

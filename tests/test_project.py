@@ -45,9 +45,9 @@ def test_git_keeps_config_and_tools_and_leaves_local_state_out(root: Path) -> No
     for name in ("config.json.1-2.tmp", "tools/.staged/config.json", "tools/tool-a/__pycache__/m.pyc", "tools/tool-a/config.json"):
         path = root / ".vespe" / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("{}")
+        path.write_text("{}", encoding="utf-8")
     subprocess.run(["git", "init", "-q", "."], cwd=root, check=True)
-    listed = subprocess.run(["git", "add", "-An"], cwd=root, check=True, capture_output=True, text=True).stdout
+    listed = subprocess.run(["git", "add", "-An"], cwd=root, check=True, capture_output=True, text=True, encoding="utf-8").stdout
     assert sorted(line.split("'")[1] for line in listed.splitlines()) == [
         ".vespe/.gitignore", ".vespe/config.json", ".vespe/tools/tool-a/config.json",
     ]  # fmt: skip
@@ -55,9 +55,9 @@ def test_git_keeps_config_and_tools_and_leaves_local_state_out(root: Path) -> No
 
 def test_a_second_init_is_harmless_and_overwrites_nothing(root: Path) -> None:
     write(root, {"active_kits": ["mine"]})
-    (root / ".vespe" / ".gitignore").write_text("mine")
+    (root / ".vespe" / ".gitignore").write_text("mine", encoding="utf-8")
     assert project.init_project(root) is False
-    assert read(root) == {"active_kits": ["mine"]} and (root / ".vespe" / ".gitignore").read_text() == "mine"
+    assert read(root) == {"active_kits": ["mine"]} and (root / ".vespe" / ".gitignore").read_text(encoding="utf-8") == "mine"
 
 
 def test_init_makes_the_directory_that_it_is_given(tmp_path: Path) -> None:
@@ -75,9 +75,9 @@ def test_init_completes_what_a_killed_one_left(tmp_path: Path) -> None:
 
 def test_init_leaves_the_files_of_others_alone(tmp_path: Path) -> None:
     (tmp_path / ".vespe").mkdir()
-    (tmp_path / ".vespe" / "theirs").write_text("x")
+    (tmp_path / ".vespe" / "theirs").write_text("x", encoding="utf-8")
     project.init_project(tmp_path)
-    assert (tmp_path / ".vespe" / "theirs").read_text() == "x"
+    assert (tmp_path / ".vespe" / "theirs").read_text(encoding="utf-8") == "x"
 
 
 @pytest.mark.parametrize("kind", ["file", "link", "dangling link"])
@@ -85,7 +85,7 @@ def test_init_refuses_what_is_no_directory(tmp_path: Path, kind: str) -> None:
     elsewhere = tmp_path / "elsewhere"
     if kind == "link":
         elsewhere.mkdir()
-    (tmp_path / ".vespe").write_text("") if kind == "file" else (tmp_path / ".vespe").symlink_to(elsewhere)
+    (tmp_path / ".vespe").write_text("", encoding="utf-8") if kind == "file" else (tmp_path / ".vespe").symlink_to(elsewhere)
     with pytest.raises(InvalidDocument, match="no directory"):
         project.init_project(tmp_path)
     assert not elsewhere.exists() or not list(elsewhere.iterdir())
@@ -99,7 +99,9 @@ def test_init_where_nothing_can_be_written_is_a_sentence() -> None:
 def test_exactly_one_of_several_inits_at_once_has_made_the_project(tmp_path: Path) -> None:
     code = "import sys; from vespe import project; sys.stdin.read(); print(project.init_project(sys.argv[1]))"
     started = [
-        subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        subprocess.Popen(
+            [sys.executable, "-c", code, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
+        )
         for _ in range(6)
     ]
     answers = sorted(p.communicate("")[0].strip() for p in started)
@@ -193,11 +195,11 @@ def test_deactivating_removes_every_mention_and_nothing_else(root: Path) -> None
 
 
 def test_a_change_of_nothing_writes_nothing(root: Path) -> None:
-    config(root).write_text('{"active_kits":["a"]}')
+    config(root).write_text('{"active_kits":["a"]}', encoding="utf-8")
     before = os.stat(config(root))
     project.set_active(root, ["a"])
     project.set_active(root, ["b"], active=False)
-    assert os.stat(config(root)).st_ino == before.st_ino and config(root).read_text() == '{"active_kits":["a"]}'
+    assert os.stat(config(root)).st_ino == before.st_ino and config(root).read_text(encoding="utf-8") == '{"active_kits":["a"]}'
 
 
 @pytest.mark.parametrize("kit_id", ["", "Upper", "../up", "a/b", "project_tools", "active_kits", "a\n", "x" * 65])

@@ -283,7 +283,13 @@ HARD: dict[str, tuple[Any, Any]] = {
 @pytest.mark.parametrize("name", HARD)
 def test_p21_no_schema_makes_judging_or_explaining_run_away(name: str) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", CHILD], input=json.dumps(HARD[name]), capture_output=True, text=True, timeout=20, check=False
+        [sys.executable, "-c", CHILD],
+        input=json.dumps(HARD[name]),
+        capture_output=True,
+        text=True,
+        timeout=20,
+        check=False,
+        encoding="utf-8",
     )
     assert done.returncode == 0, done.stderr[-500:]
     seen = json.loads(done.stdout)

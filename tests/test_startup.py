@@ -33,9 +33,10 @@ sys.exit(code)
 
 
 def modules_of(*arguments: str, cwd: Path) -> set[str]:
-    """Run one command and give the modules that were loaded at its end."""
+    """Run one command, without what measuring its coverage brings along, and give the modules that were loaded at its end."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("COV")}
     done = subprocess.run(
-        [sys.executable, "-c", PROBE, *arguments], cwd=cwd, capture_output=True, text=True, encoding="utf-8", env=os.environ, check=False
+        [sys.executable, "-c", PROBE, *arguments], cwd=cwd, capture_output=True, text=True, encoding="utf-8", env=environment, check=False
     )
     assert done.returncode == 0, done.stderr
     return set(json.loads(done.stderr.splitlines()[-1]))
