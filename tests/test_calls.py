@@ -18,7 +18,7 @@ import pytest
 from tests.ondisk import python_tool, vespe, write_kit, write_tool
 from vespe import configuration, review
 from vespe.calls import CallPath, checked_inputs, parsed_arguments
-from vespe.errors import InvalidTool, NotTrusted, ParsingError, ToolNotFound
+from vespe.errors import InvalidTool, NotTrusted, ParsingError, ToolNotFound, UsageError
 from vespe.models import Tool
 from vespe.outcomes import Call, Outcome
 from vespe.registry import ToolRegistry
@@ -322,3 +322,53 @@ def test_one_path_serves_calls_from_several_threads(project: Path) -> None:
     for thread in threads:
         thread.join()
     assert results == {n: 2 * n for n in range(8)}
+
+
+@pytest.mark.parametrize("seconds", [float("nan"), float("inf"), 0, -1, 1e10])
+def test_what_is_no_deadline_is_a_usage_error(project: Path, seconds: float) -> None:
+    python_tool(tools(project) / "tool-t", "t", "return 1")
+    with pytest.raises(UsageError, match="a deadline is"):
+        call(project, "t", timeout_s=seconds)
+
+
+def test_p36_a_message_that_quotes_the_arguments_quotes_no_secret(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOKEN", 'hunter"22')
+    python_tool(tools(project) / "tool-t", "t", "return 1", secrets=["TOKEN"])
+    outcome = call(project, "t", '{"a": "hunter"22"}')
+    assert code_of(outcome) == "invalid_json" and 'hunter"22' not in json.dumps(outcome.to_dict(), ensure_ascii=False).replace('\\"', '"')
+
+
+def test_p36_a_flood_keeps_no_beginning_of_a_secret(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOKEN", "s3cr3t-value")
+    implementation = {"type": "shell_command", "entrypoint": "yes", "args": {"argv": ["${env:TOKEN}"]}}
+    write_tool(tools(project) / "tool-y", "y", implementation=implementation, secrets=["TOKEN"])
+    kept = call(project, "y").output_file
+    assert kept is not None and b"s3c" not in Path(kept).read_bytes()
+
+
+def test_p2_a_script_swapped_for_a_link_is_a_change_of_what_was_approved(project: Path, tmp_path: Path) -> None:
+    python_tool(tools(project) / "tool-own", "own", "return 1")
+    clone = cloned(project, tmp_path)
+    review.approve(review.review(clone))
+    script = clone / ".vespe/tools/tool-own/main.py"
+    script.unlink()
+    script.symlink_to(project / ".vespe/tools/tool-own/main.py")
+    with pytest.raises(NotTrusted, match=r"main\.py"):
+        call(clone, "own")
+
+
+def test_an_output_that_is_refused_is_not_blamed_on_the_arguments(project: Path) -> None:
+    tool = python_tool(tools(project) / "tool-o", "o", "return 'x'")
+    config = json.loads((tool / "config.json").read_text(encoding="utf-8"))
+    config["schema"]["output"] = {"type": "integer"}
+    (tool / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    error = call(project, "o").error
+    assert error is not None and "the result" in error.message and "arguments" not in error.message
+
+
+def test_an_interrupted_call_is_logged_with_its_duration(project: Path) -> None:
+    python_tool(tools(project) / "tool-w", "w", "import time\ntime.sleep(60)")
+    cancel = threading.Event()
+    threading.Timer(0.3, cancel.set).start()
+    path = CallPath(workspace=open_workspace(project), registry=ToolRegistry())
+    assert path.run(Call(tool="w"), cancel=cancel).duration_ms > 100

@@ -17,6 +17,7 @@ from vespe.executors.base import Context
 from vespe.models import JsonObject, JsonValue, Tool
 from vespe.outcomes import Call, Execution, Failure, Outcome
 from vespe.registry import ToolRegistry
+from vespe.tool_fields import MAX_TIMEOUT_S
 from vespe.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 else:
     redaction = deferred("vespe.redaction")
 
-_RAISED: Final = (errors.NotFound, errors.InvalidDocument, errors.NotTrusted)
+_RAISED: Final = (errors.UsageError, errors.NotFound, errors.InvalidDocument, errors.NotTrusted)
 """There was no call to make: these are raised. Every other failure is an Outcome's error."""
 
 
@@ -56,25 +57,30 @@ class CallPath:
         Raises NotFound (no such tool, or two), InvalidDocument (the tool or a configuration is broken) and NotTrusted,
         where there is no call to make; KeyboardInterrupt passes through once whatever ran has been ended.
         """
-        return self.run_tool(self.workspace.tool(call.tool), call, cancel=cancel)
+        return self.run_tool(self.tool(call.tool), call, cancel=cancel)
+
+    def tool(self, name: str) -> Tool:
+        """Resolve and load a tool; raises as `run` does. A project that is not trusted says so before it says what is broken."""
+        try:
+            return self.workspace.tool(name)
+        except errors.InvalidTool as error:
+            trust.check(self.workspace.root, tool_directory=error.path, environ=self._environ(), trusted=self.trusted)
+            raise
 
     def run_tool(self, tool: Tool, call: Call, *, cancel: threading.Event | None = None) -> Outcome:
         """Run one call of a tool that is resolved already; raises as `run` does."""
         grant = self._grant(tool)
+        values = tuple(value for name in tool.secrets if (value := self._secret(name)))
         started = time.perf_counter()
-        secrets: dict[str, str] = {}
         try:
-            outcome = self._attempt(call, tool, _Attempt(grant, secrets, cancel))
-        except _RAISED as error:
-            self._log(tool, call, _failed(tool, error))
+            outcome = self._attempt(call, tool, _Attempt(grant, values, cancel))
+        except (*_RAISED, KeyboardInterrupt) as error:
+            known = error if isinstance(error, errors.VespeError) else errors.Interrupted("interrupted")
+            self._log(tool, call, _timed(_failed(tool, known, secrets=values), started), values)
             raise
         except errors.VespeError as error:
-            outcome = _failed(tool, error, secrets=tuple(secrets.values()))
-        except KeyboardInterrupt:
-            self._log(tool, call, _failed(tool, errors.Interrupted("interrupted")))
-            raise
-        outcome = replace(outcome, duration_ms=(time.perf_counter() - started) * 1000)
-        return self._log(tool, call, outcome)
+            outcome = _failed(tool, error, secrets=values)
+        return self._log(tool, call, _timed(outcome, started), values)
 
     def plan(self, tool: Tool, call: Call) -> JsonObject:
         """Say what the call would run, without running it; raises InvalidArguments where the arguments do not fit."""
@@ -99,10 +105,10 @@ class CallPath:
             raise errors.Refused("your configuration requires a sandbox, and this version has none", hint="`vespe config set sandbox auto`")
         with self._approved(tool, attempt.grant) as (approved, directory):
             inputs = checked_inputs(approved, call.arguments)
-            attempt.secrets.update(self._secrets(approved, attempt.grant))
-            context = replace(self._context(approved, call, directory, attempt.secrets), cancel=attempt.cancel)
+            secrets = self._secrets(approved, attempt.grant)
+            context = replace(self._context(approved, call, directory, secrets), cancel=attempt.cancel)
             execution = self.registry.execute(approved, inputs, context)
-        return _finished(approved, execution, tuple(attempt.secrets.values()))
+        return _finished(approved, execution, attempt.secrets)
 
     @contextmanager
     def _approved(self, tool: Tool, grant: trust.Grant) -> Iterator[tuple[Tool, str]]:
@@ -134,19 +140,19 @@ class CallPath:
             directory=directory,
             environment=process.child_environment(self._environ(), secrets),
             secrets=secrets,
-            timeout_s=call.timeout_s or tool.timeout_s or defaults.TIMEOUT_S,
+            timeout_s=_deadline(call, tool),
             allow_hosts=self.user.allow_hosts,
             progress=self.progress,
         )
 
-    def _log(self, tool: Tool, call: Call, outcome: Outcome) -> Outcome:
+    def _log(self, tool: Tool, call: Call, outcome: Outcome, secrets: tuple[str, ...]) -> Outcome:
         warning = call_log.append(
             self.workspace.root,
             tool=tool,
             arguments=call.arguments,
             outcome=outcome,
             keep_arguments=self.keep_arguments,
-            secrets=[value for name in tool.secrets if (value := self._secret(name))],
+            secrets=secrets,
         )
         return replace(outcome, notes=(*outcome.notes, warning)) if warning else outcome
 
@@ -154,8 +160,21 @@ class CallPath:
 @dataclass(frozen=True, slots=True)
 class _Attempt:
     grant: trust.Grant
-    secrets: dict[str, str]
+    secrets: tuple[str, ...]
     cancel: threading.Event | None
+
+
+def _deadline(call: Call, tool: Tool) -> float:
+    """Give the deadline in seconds: the caller's, else the tool's, else the default; raises UsageError for what is none."""
+    if call.timeout_s is None:
+        return tool.timeout_s or defaults.TIMEOUT_S
+    if not 0 < call.timeout_s <= MAX_TIMEOUT_S:
+        raise errors.UsageError(f"a deadline is a number of seconds above 0, at most {MAX_TIMEOUT_S}, not {call.timeout_s}")
+    return call.timeout_s
+
+
+def _timed(outcome: Outcome, started: float) -> Outcome:
+    return replace(outcome, duration_ms=(time.perf_counter() - started) * 1000)
 
 
 def checked_inputs(tool: Tool, arguments: JsonObject | str | bytes) -> JsonObject:
@@ -194,7 +213,7 @@ def _quoted(text: str | bytes, error: errors.InvalidDocument) -> str:
 def _finished(tool: Tool, execution: Execution, secrets: tuple[str, ...]) -> Outcome:
     result, notes = _sayable(execution.result, execution.notes)
     if tool.output_schema is not None:
-        violations = schemas.compile_schema(tool.output_schema, closed=False).violations(result)
+        violations = schemas.compile_schema(tool.output_schema, closed=False).violations(result, subject="the result")
         if violations:
             listed = "; ".join(violation["message"] for violation in violations)
             details = {"violations": violations}
@@ -249,9 +268,17 @@ def _failed(tool: Tool, error: errors.VespeError, *, secrets: tuple[str, ...] = 
     )
     outcome = Outcome(tool=tool.name, uid=tool.uid, error=failure)
     if isinstance(error, errors.OutputTooLarge) and error.kept:
-        kept, notes = _kept(error.kept if not secrets else _redacted_text(error.kept.decode("utf-8", "replace"), secrets).encode())
+        kept, notes = _kept(_without_secrets(error.kept, secrets))
         return replace(outcome, truncated=True, output_file=kept, notes=notes)
     return outcome
+
+
+def _without_secrets(kept: bytes, secrets: tuple[str, ...]) -> bytes:
+    """Redact what was kept of a flood, then leave out its end: that may be the beginning of a secret in its longest form."""
+    if not secrets:
+        return kept
+    margin = 3 * max(len(secret.encode("utf-8", "surrogateescape")) for secret in secrets)
+    return _redacted_text(kept.decode("utf-8", "replace"), secrets).encode("utf-8", "replace")[:-margin]
 
 
 def _redacted_text(text: str, secrets: tuple[str, ...]) -> str:

@@ -30,10 +30,16 @@ HEAVY: Final = (
 """What may be deferred; the floors test reads this table and `deferred(...)` calls as imports of their owner."""
 
 
+FIRST: Final = {"jsonschema_rs": ("decimal", "email.utils")}
+"""What a module written in Rust imports by itself: there Ctrl-C would be a panic, here it is a KeyboardInterrupt."""
+
+
 class DeferredModule(ModuleType):
     """Stands for a module and imports it when its first attribute is read."""
 
     def __getattr__(self, name: str) -> Any:
+        for needed in FIRST.get(self.__name__, ()):
+            importlib.import_module(needed)
         value = getattr(importlib.import_module(self.__name__), name)
         setattr(self, name, value)
         return value

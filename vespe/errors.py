@@ -226,7 +226,7 @@ class MissingSecret(Refused):
     def __init__(self, name: str, *, tool: str) -> None:
         super().__init__(
             f"the tool {tool!r} needs the secret {name}, and it has no value",
-            hint=f"set the environment variable {name}, or `vespe config set secrets.{name}`",
+            hint=f"set the environment variable {name}, or keep it: `vespe config set secrets.{name} -` reads it from stdin",
             details={"secret": name, "tool": tool},
         )
         self.name, self.tool = name, tool

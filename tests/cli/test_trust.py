@@ -42,7 +42,7 @@ def test_p5_everything_is_shown_untruncated_and_inert(command: Command, cloned: 
     implementation = {"type": "shell_command", "entrypoint": "true", "args": {"argv": argv}}
     write_tool(cloned / ".vespe/tools/tool-long", "long", implementation=implementation, secrets=["TOKEN"])
     shown = command("trust", "--yes", "--project", str(cloned)).err
-    assert "x" * 10_000 in shown and "\\x1b[2K\\u202e" in shown and "\x1b" not in shown and "TOKEN" in shown
+    assert "x" * 10_000 in shown and "\\u001b[2K\\u202e" in shown and "\x1b" not in shown and "TOKEN" in shown
 
 
 def test_develop_trusts_the_place_whatever_changes_in_it(command: Command, cloned: Path) -> None:
@@ -66,3 +66,14 @@ def test_json_gives_what_was_approved(command: Command, cloned: Path) -> None:
 def test_a_trusted_project_is_said_to_be_trusted_already(command: Command) -> None:
     said = command("trust")
     assert said.code == 0 and "trusted already" in said.err
+
+
+def test_p5_no_text_of_a_tool_can_forge_a_line_of_another_ones_review(command: Command, cloned: Path) -> None:
+    implementation = {"type": "shell_command", "entrypoint": "rm", "args": {}, "zz\n\nharmless  (shell_command)\n  runs  echo": 1}
+    tool = write_tool(cloned / ".vespe/tools/tool-forger", "forger", implementation=implementation)
+    (tool / "config.json").write_text(
+        (tool / "config.json").read_text(encoding="utf-8").replace('"name": "forger"', '"name": "x\\nharmless  (shell_command)"'),
+        encoding="utf-8",
+    )
+    shown = command("trust", "--yes", "--project", str(cloned)).err
+    assert not any(line.startswith("harmless") for line in shown.splitlines())

@@ -1,6 +1,7 @@
 """The one place where errors become sentences, JSON and exit codes."""
 
 import contextlib
+import errno
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -54,37 +55,101 @@ def guarded(command: Callable[[Sequence[str]], int | None], arguments: Sequence[
 
     With `--json` among the arguments stdout is exactly one document: the command's, or `{"error": …}`.
     """
+    output = sys.stdout = _Output(sys.stdout)
     try:
-        return _flushed(command(arguments) or 0)
-    except BrokenPipeError:
-        _discard_stdout()
-        return EXIT_BROKEN_PIPE
+        return _run(command, arguments)
+    except _Unwritable as failure:
+        return _unwritten(failure.error)
+    finally:
+        sys.stdout = output.stream
+
+
+def _run(command: Callable[[Sequence[str]], int | None], arguments: Sequence[str]) -> int:
+    try:
+        code = command(arguments) or 0
+        sys.stdout.flush()
+        return code
     except (KeyboardInterrupt, click.Abort, errors.Interrupted):
-        report.note("interrupted")
         _discard_stdout()
+        report.note("interrupted")
         return EXIT_INTERRUPTED
+    except click.exceptions.NoArgsIsHelpError as page:
+        click.echo(page.format_message(), err=True)
+        return 2
     except click.exceptions.Exit as done:
         return done.exit_code
     except (click.ClickException, errors.VespeError) as error:
         return _told(error, arguments)
+    except _Unwritable:
+        raise
     except Exception:
         return _bug(arguments)
+
+
+class _Unwritable(Exception):
+    """Stdout does not take what a command prints; unlike an OSError nothing on the way takes it for its own."""
+
+    def __init__(self, error: OSError) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+class _Output:
+    """Stdout, whose failures are told apart from every other OSError; a closed one takes nothing."""
+
+    def __init__(self, stream: Any) -> None:
+        self.stream = stream
+
+    def write(self, text: str) -> int:
+        return int(self._attempt("write", text))
+
+    def flush(self) -> None:
+        self._attempt("flush")
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name) if self.stream is not None else _nowhere(name)
+
+    def _attempt(self, action: str, *arguments: str) -> Any:
+        if self.stream is None:
+            if not any(arguments):
+                return 0
+            raise _Unwritable(OSError(errno.EBADF, os.strerror(errno.EBADF)))
+        try:
+            return getattr(self.stream, action)(*arguments)
+        except OSError as error:
+            raise _Unwritable(error) from None
+
+
+def _nowhere(name: str) -> Any:
+    """What a stdout that is closed answers: it is no terminal, and its name for text is UTF-8."""
+    known: dict[str, Any] = {"isatty": lambda: False, "encoding": "utf-8", "errors": "replace"}
+    if name not in known:
+        raise AttributeError(name)
+    return known[name]
+
+
+def _unwritten(error: OSError) -> int:
+    _discard_stdout()
+    if isinstance(error, BrokenPipeError):
+        return EXIT_BROKEN_PIPE
+    report.error(f"cannot write to stdout: {error.strerror}")
+    return EXIT_FAILED
 
 
 def _told(error: click.ClickException | errors.VespeError, arguments: Sequence[str]) -> int:
     code, document = _usage(error) if isinstance(error, click.ClickException) else _failure(error)
     if "--json" in _options(arguments):
-        with contextlib.suppress(BrokenPipeError):
-            report.emit_json({"error": document})
-            return _flushed(code)
-    report.error(document["message"], document.get("hint", ""))
+        report.emit_json({"error": document})
+        sys.stdout.flush()
+    else:
+        report.error(document["message"], document.get("hint", ""))
     return code
 
 
 def _usage(error: click.ClickException) -> tuple[int, dict[str, Any]]:
     context = getattr(error, "ctx", None)
     hint = f"`{context.command_path} --help` explains it" if context is not None else "`vespe --help` lists the commands"
-    return 2, {"code": "usage", "message": error.format_message().rstrip("."), "hint": hint}
+    return 2, {"code": "usage", "message": error.format_message().rstrip("."), "hint": getattr(error, "hint", "") or hint}
 
 
 def _failure(error: errors.VespeError) -> tuple[int, dict[str, Any]]:
@@ -98,22 +163,9 @@ def _options(arguments: Sequence[str]) -> Sequence[str]:
     return arguments[: arguments.index("--")] if "--" in arguments else arguments
 
 
-def _flushed(code: int) -> int:
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        _discard_stdout()
-        return EXIT_BROKEN_PIPE
-    except OSError as error:
-        _discard_stdout()
-        report.error(f"cannot write to stdout: {error.strerror}")
-        return code or EXIT_FAILED
-    return code
-
-
 def _discard_stdout() -> None:
     """Point stdout at nowhere, so that nothing more reaches it, not even when the interpreter flushes at its end."""
-    with contextlib.suppress(OSError, ValueError):
+    with contextlib.suppress(OSError, ValueError, AttributeError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
         os.close(nowhere)
@@ -121,12 +173,13 @@ def _discard_stdout() -> None:
 
 def _bug(arguments: Sequence[str]) -> int:
     text = traceback.format_exc()
-    if "--json" in _options(arguments):
-        report.emit_json({"error": {"code": "bug", "message": text.strip().splitlines()[-1], "hint": "please report it"}})
     verbs = [a for a in arguments if not a.startswith("-")][:2]
     report.note(
         "this is a bug in Vespe; please report it with the lines below\n"
         f"  vespe {defaults.VERSION}, Python {sys.version}, {sys.platform}\n"
         f"  command: vespe {' '.join(verbs)}\n{text}"
     )
+    if "--json" in _options(arguments):
+        report.emit_json({"error": {"code": "bug", "message": text.strip().splitlines()[-1], "hint": "please report it"}})
+        sys.stdout.flush()
     return EXIT_BUG

@@ -1,11 +1,9 @@
 """`vespe init`: make a directory a project."""
 
-import os
-
 import click
 
-from vespe import project, trust
 from vespe.cli import options, report
+from vespe.founding import found_project
 
 
 @click.command("init", epilog="Example: vespe init")
@@ -16,14 +14,11 @@ def command(directory: str, as_json: bool) -> None:
 
     What this makes is yours, so it is trusted. Where there already is a .vespe/, nothing changes and no trust is given.
     """
-    root = os.path.abspath(directory)
-    made = project.init_project(root)
-    if made:
-        trust.trust_place(root)
+    founded = found_project(directory)
     where = "this directory" if directory == "." else directory
     if as_json:
-        report.emit_json({"path": root, "made": made})
-    elif made:
+        report.emit_json({"path": founded.root, "made": founded.made})
+    elif founded.made:
         report.say(f"made .vespe/ in {where}; it is yours, so it is trusted")
     else:
         report.say(f"there is a project in {where} already; nothing changed")

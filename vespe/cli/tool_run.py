@@ -6,6 +6,7 @@ from vespe.calls import CallPath
 from vespe.cli import arguments, boundary, options, report
 from vespe.outcomes import Call, Outcome
 from vespe.registry import ToolRegistry
+from vespe.tool_fields import MAX_TIMEOUT_S
 from vespe.workspace import open_workspace
 
 
@@ -17,7 +18,7 @@ from vespe.workspace import open_workspace
 @click.argument("name")
 @click.argument("pairs", nargs=-1, metavar="[KEY=VALUE]...")
 @click.option("--args", metavar="JSON|@FILE|-", help="The arguments as one JSON object, from the command line, a file or stdin.")
-@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="The deadline; default: the tool's, or 30.")
+@click.option("--timeout", type=click.FloatRange(0, MAX_TIMEOUT_S, min_open=True), metavar="SECONDS", help="Default: the tool's, or 30.")
 @click.option("--dry-run", is_flag=True, help="Check the arguments and show what would run, without running it.")
 @click.option("--log-arguments", is_flag=True, help="Keep the arguments in the log, not only their digest.")
 @options.trust_option
@@ -42,7 +43,7 @@ def command(
     for warning in workspace.warnings:
         report.warn(warning)
     path = CallPath(workspace=workspace, registry=ToolRegistry(), trusted=trusted, keep_arguments=log_arguments, progress=report.note)
-    tool = workspace.tool(name)
+    tool = path.tool(name)
     call = Call(tool=tool.uid, arguments=arguments.gather(tool, pairs, args), timeout_s=timeout)
     if dry_run:
         report.emit_json(path.plan(tool, call))
@@ -56,8 +57,9 @@ def command(
 
 
 def _show(outcome: Outcome) -> None:
-    if outcome.logs:
-        report.say(outcome.logs.removesuffix("\n"))
+    logs = outcome.logs or (outcome.error.details.get("logs") if outcome.error else "")
+    if logs:
+        report.say(str(logs).removesuffix("\n"))
     for text in outcome.notes:
         report.warn(text)
     if outcome.error is not None:

@@ -50,13 +50,15 @@ def document_of(tool: ToolReview) -> JsonObject:
 
 def _show(shown: Review) -> None:
     """Print the whole review on stderr, inert and untruncated: it is what the question is about."""
-    report.say(f"{shown.root} would run, with your rights:" if shown.tools else f"{shown.root} has no tools of its own yet")
+    root = report.one_line(shown.root)
+    report.say(f"{root} would run, with your rights:" if shown.tools else f"{root} has no tools of its own yet")
     for tool in shown.tools:
-        report.say(f"\n{tool.name or tool.uid}  ({tool.type or 'no implementation of its own'})")
-        report.say(f"  runs     {report.one_line(' '.join(tool.runs)) or '-'}")
+        kind = report.one_line(tool.type or "no implementation of its own")
+        report.say(f"\n{report.one_line(tool.name or tool.uid)}  ({kind})")
+        report.say(f"  runs     {report.json_line(list(tool.runs)) if tool.runs else '-'}")
         for key, value in sorted(tool.implementation.items()):
             if key not in ("type", "path", "entrypoint"):
-                report.say(f"  {key:<8} {report.json_line(value)}")
+                report.say(f"  {report.one_line(key):<8} {report.json_line(value)}")
         for label, values in (("secrets", tool.secrets), ("hosts", tool.hosts), ("problems", tool.problems)):
             if values:
                 report.say(f"  {label:<8} {report.one_line(', '.join(values))}")
