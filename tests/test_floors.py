@@ -20,7 +20,7 @@ PLAN = """\
     text_search git_commit adapters.inner adapters.arguments adapters.definitions
  4  annotations file_tools kits verdicts approvals project http_templates adapters.identifiers adapters.anthropic_blocks
  5  catalog scopes snapshots signatures trust adapters.anthropic_contents adapters.ollama_messages
- 6  resolver drafts review adapters.anthropic_outbound adapters.anthropic_inbound adapters.stops
+ 6  founding resolver drafts review adapters.anthropic_outbound adapters.anthropic_inbound adapters.stops
  7  authoring executors.base adapters.base
  8  executors.python_script executors.shell_command executors.http_request adapters.execution
  9  executors call_log workspace adapters.openai adapters.openai_responses adapters.anthropic adapters.gemini

@@ -18,7 +18,8 @@ from vespe.models import JsonObject, JsonValue, ProjectConfig
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    assert project.init_project(tmp_path)
+    (tmp_path / ".vespe").mkdir()
+    project.complete_project_dir(project.project_dir(tmp_path))
     return tmp_path
 
 
@@ -53,60 +54,35 @@ def test_git_keeps_config_and_tools_and_leaves_local_state_out(root: Path) -> No
     ]  # fmt: skip
 
 
-def test_a_second_init_is_harmless_and_overwrites_nothing(root: Path) -> None:
+def test_what_exists_is_not_overwritten_and_what_lacks_is_added(root: Path) -> None:
     write(root, {"active_kits": ["mine"]})
-    (root / ".vespe" / ".gitignore").write_text("mine", encoding="utf-8")
-    assert project.init_project(root) is False
-    assert read(root) == {"active_kits": ["mine"]} and (root / ".vespe" / ".gitignore").read_text(encoding="utf-8") == "mine"
-
-
-def test_init_makes_the_directory_that_it_is_given(tmp_path: Path) -> None:
-    assert project.init_project(tmp_path / "new" / "deep") is True
-    assert config(tmp_path / "new" / "deep").is_file()
-
-
-def test_init_completes_what_a_killed_one_left(tmp_path: Path) -> None:
-    (tmp_path / ".vespe").mkdir()
-    assert project.init_project(tmp_path) is False
-    assert project.read_config(tmp_path) == ProjectConfig(root=str(tmp_path), document=read(tmp_path)) and os.path.isdir(
-        project.tools_dir(tmp_path)
-    )
-
-
-def test_init_leaves_the_files_of_others_alone(tmp_path: Path) -> None:
-    (tmp_path / ".vespe").mkdir()
-    (tmp_path / ".vespe" / "theirs").write_text("x", encoding="utf-8")
-    project.init_project(tmp_path)
-    assert (tmp_path / ".vespe" / "theirs").read_text(encoding="utf-8") == "x"
+    (root / ".vespe" / ".gitignore").unlink()
+    (root / ".vespe" / "theirs").write_text("x", encoding="utf-8")
+    project.complete_project_dir(project.project_dir(root))
+    assert read(root) == {"active_kits": ["mine"]} and (root / ".vespe" / "theirs").read_text(encoding="utf-8") == "x"
+    assert (root / ".vespe" / ".gitignore").is_file()
 
 
 @pytest.mark.parametrize("kind", ["file", "link", "dangling link"])
-def test_init_refuses_what_is_no_directory(tmp_path: Path, kind: str) -> None:
+def test_what_is_no_directory_is_refused(tmp_path: Path, kind: str) -> None:
     elsewhere = tmp_path / "elsewhere"
     if kind == "link":
         elsewhere.mkdir()
     (tmp_path / ".vespe").write_text("", encoding="utf-8") if kind == "file" else (tmp_path / ".vespe").symlink_to(elsewhere)
     with pytest.raises(InvalidDocument, match="no directory"):
-        project.init_project(tmp_path)
+        project.complete_project_dir(project.project_dir(tmp_path))
     assert not elsewhere.exists() or not list(elsewhere.iterdir())
 
 
-def test_init_where_nothing_can_be_written_is_a_sentence() -> None:
-    with pytest.raises(StorageError, match="cannot make"):
-        project.init_project("/dev/null/here")
-
-
-def test_exactly_one_of_several_inits_at_once_has_made_the_project(tmp_path: Path) -> None:
-    code = "import sys; from vespe import project; sys.stdin.read(); print(project.init_project(sys.argv[1]))"
-    started = [
-        subprocess.Popen(
-            [sys.executable, "-c", code, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
-        )
-        for _ in range(6)
-    ]
-    answers = sorted(p.communicate("")[0].strip() for p in started)
-    assert answers == ["False"] * 5 + ["True"]
-    assert read(tmp_path)["active_kits"] == []
+def test_p47_a_disk_that_takes_no_more_is_a_sentence(root: Path) -> None:
+    config(root).unlink()
+    code = (
+        "import resource, sys\nfrom vespe import project\nresource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\n"
+        "try: project.complete_project_dir(sys.argv[1])\nexcept OSError as error: print(type(error).__name__, error)\n"
+    )
+    command = [sys.executable, "-c", code, str(root / ".vespe")]
+    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=True)
+    assert done.stdout.startswith("StorageError cannot write ") and not config(root).exists()
 
 
 def test_what_is_not_said_has_its_default(root: Path) -> None:
@@ -248,7 +224,7 @@ unknown = st.dictionaries(
 def test_p26_whatever_else_a_configuration_holds_survives_a_change(document: JsonObject) -> None:
     with tempfile.TemporaryDirectory() as directory:
         root = Path(directory)
-        project.init_project(root)
+        (root / ".vespe").mkdir()
         try:
             text = json.dumps(document, ensure_ascii=False)
             config(root).write_text(text, encoding="utf-8")

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tests.ondisk import write_kit, write_tool
 from vespe import catalog, kits, project, resolver
 from vespe.errors import AmbiguousTool, InvalidTool, ToolNotFound, VespeError
+from vespe.founding import found_project
 from vespe.models import Entry, Kit, ProjectConfig, Resolution, Row
 
 World: TypeAlias = dict[str, list[Entry]]
@@ -242,7 +243,7 @@ def test_p13b_a_listing_does_not_depend_on_the_order_in_which_tools_were_made() 
 
 
 def test_a_project_on_disk_resolves_as_one_in_memory(home: Path, tmp_path: Path) -> None:
-    project.init_project(tmp_path / "p")
+    found_project(tmp_path / "p")
     for kit_id in ("alpha", "beta"):
         write_tool(write_kit(tmp_path / "kits", kit_id) / f"tool-{kit_id}", "who")
     write_tool(tmp_path / "p/.vespe/tools/tool-mine", "who")

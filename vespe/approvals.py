@@ -82,6 +82,11 @@ def store_place(kind: str, place: Place) -> Approval:
     return _store(f"{kind}-{place.name}.json", _document(kind, place.path))
 
 
+def forget_place(kind: str, place: Place) -> None:
+    """Remove the approval (`place` or `tool`) of this very directory, if there is one; raises StorageError."""
+    _remove(f"{kind}-{place.name}.json")
+
+
 def forget(root: str, digest: str | None, places: Iterable[Place]) -> tuple[Approval, ...]:
     """Remove every approval that could apply to the project at `root`: of these bytes, of these places, or given at its path."""
     own = os.path.join(root, defaults.PROJECT_DIR)

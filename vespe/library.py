@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 from vespe import authoring, drafts, errors, trust
 from vespe import project as projects
 from vespe.calls import CallPath
+from vespe.founding import found_project
 from vespe.models import JsonObject, ProjectConfig, Resolution, Tool
 from vespe.outcomes import Call, Outcome
 from vespe.registry import ToolRegistry
@@ -37,10 +38,7 @@ class Project:
     @classmethod
     def init(cls, path: str | os.PathLike[str] = ".", *, registry: ToolRegistry | None = None) -> "Project":
         """Make a directory a project and trust it, since it is the caller's own; one that is there already is only opened."""
-        directory = os.path.abspath(os.fspath(path))
-        if projects.init_project(directory):
-            trust.trust_place(directory)
-        return cls(directory, registry=registry)
+        return cls(found_project(path).root, registry=registry)
 
     @property
     def config(self) -> ProjectConfig:

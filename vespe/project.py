@@ -1,4 +1,4 @@
-"""A project's own files: making `.vespe/`, reading and changing its config.json, and what that file may not say."""
+"""A project's own files: what a `.vespe/` holds, reading and changing its config.json, and what that file may not say."""
 
 import copy
 import os
@@ -61,23 +61,19 @@ def config_path(root: str | os.PathLike[str]) -> str:
     return os.path.join(root, defaults.PROJECT_DIR, defaults.CONFIG_FILE)
 
 
-def init_project(directory: str | os.PathLike[str]) -> bool:
-    """Make `.vespe/` with config.json, tools/ and .gitignore in `directory`, which is made where it is missing.
+def complete_project_dir(inner: str) -> None:
+    """Add what a `.vespe/` lacks: config.json, tools/ and .gitignore; what exists is never overwritten.
 
-    Gives whether this call made `.vespe/`: exactly one of several at once does. What exists is never overwritten, and
-    what an earlier call that was killed left out is added. Raises StorageError, and InvalidDocument where `.vespe`
-    is no directory.
+    `inner` is the path of the `.vespe/`, or of what becomes one. Raises StorageError, and InvalidDocument where it is no
+    directory.
     """
-    inner = project_dir(directory)
-    made = _make_directory(inner)
     if os.path.islink(inner) or not os.path.isdir(inner):
         raise InvalidDocument("is no directory, so no project can be made here", path=inner)
     with documents.locked(inner):
-        _make_directory(tools_dir(directory))
+        _make_directory(os.path.join(inner, defaults.TOOLS_DIR))
         for name, text in ((".gitignore", _IGNORED), (defaults.CONFIG_FILE, documents.dump_json(_FIRST))):
             if not os.path.lexists(path := os.path.join(inner, name)):
                 documents.write_atomic(path, text)
-    return made
 
 
 def read_config(root: str | os.PathLike[str]) -> ProjectConfig:
@@ -178,12 +174,10 @@ def _members(value: JsonValue, pointer: str) -> Iterator[tuple[str, str, JsonVal
             yield from _members(item, f"{pointer}/{index}")
 
 
-def _make_directory(path: str) -> bool:
+def _make_directory(path: str) -> None:
     try:
-        os.makedirs(os.path.dirname(path), exist_ok=True)
         os.mkdir(path)
     except FileExistsError:
-        return False
+        return
     except OSError as error:
         raise StorageError("make", path, error) from error
-    return True

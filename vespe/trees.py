@@ -69,7 +69,7 @@ def place_tree(parent: str, name: str, files: Mapping[str, TreeFile], *, check: 
         raise StorageError("create", place, error) from error
     finally:
         with contextlib.suppress(OSError):
-            _delete(aside)
+            delete_tree(aside)
     return place
 
 
@@ -90,9 +90,22 @@ def remove_tree(parent: str, name: str) -> None:
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
         os.rename(place, aside)
         documents.sync_directory(parent)
-        _delete(aside)
+        delete_tree(aside)
     except OSError as error:
         raise StorageError("remove", place, error) from error
+
+
+def delete_tree(path: str) -> None:
+    """Delete a directory with all that is in it; links are deleted, never followed. Raises OSError."""
+    for _, directories, files, descriptor in os.fwalk(path, topdown=False, onerror=_raise):
+        for name in files:
+            os.unlink(name, dir_fd=descriptor)
+        for name in directories:
+            try:
+                os.rmdir(name, dir_fd=descriptor)
+            except NotADirectoryError:  # a link to a directory
+                os.unlink(name, dir_fd=descriptor)
+    os.rmdir(path)
 
 
 def sweep(parent: str) -> None:
@@ -104,7 +117,7 @@ def sweep(parent: str) -> None:
         path = os.path.join(parent, name)
         if _LEFTOVER.fullmatch(name) and not os.path.islink(path) and os.path.isdir(path):
             with contextlib.suppress(OSError):
-                _delete(path)
+                delete_tree(path)
 
 
 def _listed(directory: str, prefix: str, depth: int) -> Iterator[tuple[str, bool]]:
@@ -140,18 +153,6 @@ def _write(root: str, relative: str, file: TreeFile) -> None:
 def _flush(root: str) -> None:
     for directory, _, _ in os.walk(root, onerror=_raise):
         documents.sync_directory(directory)
-
-
-def _delete(path: str) -> None:
-    for _, directories, files, descriptor in os.fwalk(path, topdown=False, onerror=_raise):
-        for name in files:
-            os.unlink(name, dir_fd=descriptor)
-        for name in directories:
-            try:
-                os.rmdir(name, dir_fd=descriptor)
-            except NotADirectoryError:  # a link to a directory
-                os.unlink(name, dir_fd=descriptor)
-    os.rmdir(path)
 
 
 def _raise(error: OSError) -> None:

@@ -4,7 +4,7 @@ import contextlib
 import os
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from vespe import approvals, defaults, digests, file_walk, places
 from vespe.digests import File, Tree
@@ -86,29 +86,36 @@ def check(root: str | os.PathLike[str], tool_directory: str | None = None, *, en
     return TrustCheck(root, environ=environ, trusted=trusted).check(tool_directory)
 
 
-def trust_place(root: str | os.PathLike[str]) -> Grant:
-    """Trust this very `.vespe/` whatever becomes of it: `vespe init` of a new one, and `vespe trust --develop`."""
+def trust_place(root: str | os.PathLike[str], *, staged: str = defaults.PROJECT_DIR) -> Grant:
+    """Trust this very `.vespe/` whatever becomes of it: `vespe init` of a new one, and `vespe trust --develop`.
+
+    `staged` is its name in `root` before it is renamed to `.vespe`, so that it is trusted at the instant when it is there.
+    """
     real = os.path.realpath(root)
-    place = places.place_of(real, defaults.PROJECT_DIR)
-    if place is None:
-        raise ProjectNotFound(real)
-    approvals.store_place("place", place)
+    _store("place", real, as_path=(defaults.PROJECT_DIR,), now=(staged,))
     return Grant(kind="place", root=real)
 
 
-def trust_created(root: str | os.PathLike[str], uid: str) -> None:
-    """Trust a tool directory that its user has just made, where the project as a place is not trusted anyway."""
+def forget_staged(root: str | os.PathLike[str], staged: str) -> None:
+    """Take back what `trust_place` gave to a directory that did not come to its place."""
+    place = places.place_of(os.path.realpath(root), staged)
+    if place is not None:
+        approvals.forget_place("place", place)
+
+
+def trust_created(root: str | os.PathLike[str], uid: str, *, staged: str | None = None) -> None:
+    """Trust a tool directory that its user makes, where the project as a place is not trusted anyway; see `trust_tool`."""
     if approved_place(os.path.realpath(root)) is None:
-        trust_tool(root, uid)
+        trust_tool(root, uid, staged=staged)
 
 
-def trust_tool(root: str | os.PathLike[str], uid: str) -> Grant:
-    """Trust this very tool directory, which `vespe tool create` has just made, and nothing else of its project."""
+def trust_tool(root: str | os.PathLike[str], uid: str, *, staged: str | None = None) -> Grant:
+    """Trust this very tool directory, which `vespe tool create` makes, and nothing else of its project.
+
+    `staged` is its path beneath `.vespe/tools` before it is renamed to its uid.
+    """
     real = os.path.realpath(root)
-    place = places.place_of(real, *TOOLS, uid)
-    if place is None:
-        raise ProjectNotFound(os.path.join(real, *TOOLS, uid))
-    approvals.store_place("tool", place)
+    _store("tool", real, as_path=(*TOOLS, uid), now=(*TOOLS, *(staged or uid).split(os.sep)))
     return Grant(kind="tool", root=real)
 
 
@@ -157,6 +164,14 @@ def pinned(tool_directory: str, grant: Grant) -> Iterator[str]:
         if changed := digests.changes(approved, tree, prefix=f"{PREFIX}{uid}/"):
             raise NotTrusted(grant.root, changes=changed)
         yield copy
+
+
+def _store(kind: str, root: str, *, as_path: tuple[str, ...], now: tuple[str, ...]) -> None:
+    """Keep the approval of the directory that is at `now` as that of `as_path`: its identity survives the rename."""
+    place = places.place_of(root, *now)
+    if place is None:
+        raise ProjectNotFound(root if kind == "place" else os.path.join(root, *as_path))
+    approvals.store_place(kind, replace(place, path=os.path.join(root, *as_path)))
 
 
 def _listed(root: str, paths: str) -> bool:

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 Command = Callable[..., Any]
 
 
@@ -36,3 +38,20 @@ def test_a_file_in_the_way_is_a_sentence(command: Command, tmp_path: Path) -> No
     (tmp_path / "taken" / ".vespe").write_text("", encoding="utf-8")
     said = command("init", str(tmp_path / "taken"))
     assert said.code == 4 and "is no directory" in said.err
+
+
+def test_from_a_working_directory_that_is_gone_it_is_a_sentence(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    said = command("init")
+    assert said.code == 1 and "cannot find the working directory" in said.err
+
+
+def test_p47_without_room_for_trust_no_project_is_made_and_the_next_init_makes_one(command: Command, home: Path, tmp_path: Path) -> None:
+    (home / "state").rename(home / "aside")
+    (home / "state").write_text("", encoding="utf-8")
+    said = command("init", str(tmp_path / "new"))
+    assert said.code == 1 and "cannot make" in said.err and list((tmp_path / "new").iterdir()) == []
+    (home / "state").unlink()
+    assert command("init", str(tmp_path / "new"), "--json").document["made"] is True
