@@ -1,15 +1,19 @@
 """Anthropic: tools, calls, results, and whole conversations there and back."""
 
 import copy
+import functools
 import json
+import re
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given, settings
 
-from tests.adapters import strategies
+from tests.adapters import corpus, strategies
 from tests.adapters.judges import accepts, assert_anthropic_request
+from vespe.adapters import ollama_messages
 from vespe.adapters.anthropic import AnthropicAdapter, AnthropicShape, from_openai_messages, to_openai_messages
 from vespe.errors import InvalidDocument, InvalidToolCall, ToolExecutionError
 from vespe.models import Tool
@@ -89,3 +93,56 @@ def test_recorded_conversations_become_requests_that_anthropic_takes(path: Path)
 def test_recorded_requests_of_anthropic_come_back_as_they_were(path: Path) -> None:
     request = json.loads(path.read_text(encoding="utf-8"))["request"]
     assert from_openai_messages(case_of(path)) == {"system": request.get("system", []), "messages": request["messages"]}
+
+
+BAD = json.loads((Path(__file__).parent.parent / "cases" / "adapters" / "bad_conversations.json").read_text(encoding="utf-8"))
+TRANSLATIONS: dict[str, Callable[[list[Any]], Any]] = {
+    "anthropic": lambda messages: from_openai_messages(messages)["messages"],
+    "openai": to_openai_messages,
+    "ollama": lambda messages: ollama_messages.from_openai_messages(messages)["messages"],
+    "openai from ollama": ollama_messages.to_openai_messages,
+}
+
+
+def grown(value: Any) -> Any:
+    """Put what no file could hold in the place of its sign: `$long` text, `$deep` lists, `$nested` JSON text."""
+    if isinstance(value, list):
+        return [grown(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if "$long" in value:
+        return "x" * value["$long"]
+    if "$nested" in value:
+        return '{"a":' * value["$nested"] + "1" + "}" * value["$nested"]
+    if "$deep" in value:
+        return functools.reduce(lambda inner, _: [inner], range(value["$deep"]), cast("Any", 0))
+    return {key: grown(item) for key, item in value.items()}
+
+
+@pytest.mark.parametrize("row", BAD, ids=lambda row: row["case"])
+def test_every_bad_conversation_ends_in_a_sentence_or_in_its_documented_repair(row: dict[str, Any]) -> None:
+    messages, translate = grown(row["messages"]), TRANSLATIONS[row["to"]]
+    if "gives" in row:
+        assert translate(messages) == grown(row["gives"])
+        return
+    with pytest.raises(InvalidDocument, match=re.escape(row["refused"])) as caught:
+        translate(messages)
+    assert caught.value.path == f"messages[{row['at']}]"
+
+
+def test_the_table_of_bad_conversations_has_forty_rows_at_least() -> None:
+    assert len({row["case"] for row in BAD}) == len(BAD) >= 40
+
+
+def test_what_is_repaired_for_anthropic_is_what_its_types_and_rules_take() -> None:
+    for row in BAD:
+        if row["to"] == "anthropic" and "gives" in row:
+            assert_anthropic_request([], grown(row["gives"]))
+
+
+def test_the_whole_corpus_becomes_requests_that_anthropic_takes_and_the_page_tells_the_counts(shared: Path) -> None:
+    passages = list(corpus.survey(shared / "corpus" / "conversations"))
+    assert [(p.name, p.refused) for p in passages if p.target == "anthropic" and p.refused] == []
+    assert all(p.refused.startswith("messages[") for p in passages if p.refused)
+    page = Path(__file__).parents[2] / "docs" / "adapters.md"
+    assert corpus.counts(passages) in page.read_text(encoding="utf-8")

@@ -6,7 +6,8 @@ from typing import Final
 from vespe.adapters import arguments
 from vespe.adapters.anthropic_blocks import to_block, verbatim
 from vespe.adapters.identifiers import encode_id
-from vespe.adapters.inner import BLOCKS, CACHE, CALL, IS_ERROR, PART, is_empty, parts_of, plain_text, refuse, rest_for
+from vespe.adapters.inner import BLOCKS, CACHE, CALL, IS_ERROR, PART, is_empty, parts_of, plain_text, refuse, rest_for, said
+from vespe.errors import InvalidDocument
 from vespe.models import JsonObject, JsonValue
 
 NAME_MARK: Final = re.compile(r"\[name: ([^\]\r\n]{0,64})\]")
@@ -46,7 +47,7 @@ def assistant_blocks(message: JsonObject, calls: list[JsonObject], index: int) -
         texts = [block for block in texts if block["type"] != "text" or block["text"].strip()]
     if isinstance(order := message.get(BLOCKS), list):
         return _ordered(order, texts, calls, index=index)
-    return [*_reasoning(message), *texts, *calls]
+    return [*_reasoning(message), *texts, *calls] if "reasoning_details" in message else texts + calls
 
 
 def calls_of(message: JsonObject, index: int) -> list[JsonObject]:
@@ -77,9 +78,17 @@ def call_block(call: JsonObject, identifier: str, index: int) -> JsonObject:
     if call.get("type") == "custom" and isinstance(function.get("input"), str):
         given: JsonObject = {arguments.KEY: {arguments.CUSTOM: function["input"]}}
     else:
-        given = arguments.to_input(function.get("arguments"))
+        given = input_of(function.get("arguments"), index)
     name = _OUTSIDE_NAMES.sub("_", call_name(call, index))[:_LONGEST_NAME]
     return {"type": "tool_use", "id": encode_id(identifier), "name": name, "input": given, **rest_for(call, index)}
+
+
+def input_of(given: JsonValue, index: int) -> JsonObject:
+    """Give the input of a call's `arguments`; raises InvalidDocument, with the message's index, for what JSON cannot say."""
+    try:
+        return arguments.to_input(given)
+    except InvalidDocument as error:
+        refuse(index, f"a call's arguments {error.reason}", pointer="/tool_calls")
 
 
 def result_block(message: JsonObject, identifier: str, index: int) -> JsonObject:
@@ -89,7 +98,7 @@ def result_block(message: JsonObject, identifier: str, index: int) -> JsonObject
     if blocks:
         text = plain_text(blocks) if isinstance(message["content"], str) else None
         block["content"] = blocks if text is None else text
-    block |= rest_for(message, index, marks=(CACHE,))
+    block |= rest_for(message, index)
     return block | ({IS_ERROR: bool(message[IS_ERROR])} if message.get(IS_ERROR) is not None else {})
 
 
@@ -99,7 +108,10 @@ def _function(call: JsonObject) -> JsonObject:
 
 
 def _content_blocks(message: JsonObject, index: int) -> list[JsonObject]:
-    parts = [part for part in parts_of(message.get("content"), index) if not is_empty(part)]
+    content = message.get("content")
+    if isinstance(content, str) and BLOCKS not in message and CACHE not in message:
+        return [{"type": "text", "text": said(content)}] if content else []
+    parts = [part for part in parts_of(content, index) if not is_empty(part)]
     blocks = [to_block(part, index) for part in parts]
     if isinstance(mark := message.get(CACHE), dict) and blocks and message.get("role") not in ("tool", "function"):
         blocks[-1] = {**blocks[-1], CACHE: dict(mark)}

@@ -8,6 +8,7 @@ from vespe.adapters.anthropic_blocks import to_part, verbatim
 from vespe.adapters.anthropic_contents import NAME_MARK
 from vespe.adapters.identifiers import Calls, decode_id
 from vespe.adapters.inner import BLOCKS, CALL, PART, checked, is_empty, parts_of, plain_text, refuse, rest_of, said
+from vespe.errors import InvalidDocument
 from vespe.models import JsonObject, JsonValue
 
 _CALL_KEYS: Final = ("type", "id", "name", "input")
@@ -113,9 +114,16 @@ def _call(block: JsonObject, calls: Calls[None], index: int) -> JsonObject:
     if custom is not None:
         call: JsonObject = {"id": identifier, "type": "custom", "custom": {"name": name, "input": custom}}
     else:
-        function = {"name": name, "arguments": arguments.to_arguments(block.get("input"))}
+        function = {"name": name, "arguments": _arguments(block.get("input"), index)}
         call = {"id": identifier, "type": "function", "function": function}
     return call | rest_of(block, _CALL_KEYS, index)
+
+
+def _arguments(given: JsonValue, index: int) -> str:
+    try:
+        return arguments.to_arguments(given)
+    except InvalidDocument as error:
+        refuse(index, f"a call's input {error.reason}", pointer="/content")
 
 
 def _user(message: JsonObject, calls: Calls[None], index: int) -> Iterator[JsonObject]:

@@ -21,8 +21,9 @@ def to_input(arguments: JsonValue) -> JsonObject:
         return {}
     text = arguments if isinstance(arguments, str) else to_text(arguments)
     try:
-        value = documents.parse_json(text, limit=len(text))
-    except InvalidDocument:
+        data = text.encode("utf-8")
+        value = documents.parse_json(data, limit=len(data))
+    except (InvalidDocument, UnicodeEncodeError):
         return {KEY: documents.repair_surrogates(text)}
     return value if isinstance(value, dict) and value.keys() != {KEY} else {KEY: text}
 

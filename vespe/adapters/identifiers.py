@@ -15,14 +15,14 @@ _ENCODED: Final = re.compile(r"vespe_id_((?:[0-9a-f]{2})+)")
 
 def encode_id(given: str) -> str:
     """Give an id in Anthropic's alphabet (letters, digits, `_`, `-`): itself, or `vespe_id_` and its UTF-8 bytes in hex."""
-    if _ALPHABET.fullmatch(given) and decode_id(given) == given:
+    if _ALPHABET.fullmatch(given) and (not given.startswith("vespe_id_") or decode_id(given) == given):
         return given
     return "vespe_id_" + given.encode("utf-8", "replace").hex()
 
 
 def decode_id(given: str) -> str:
     """Give the id that `encode_id` was given; every other id is itself."""
-    found = _ENCODED.fullmatch(given)
+    found = _ENCODED.fullmatch(given) if given.startswith("vespe_id_") else None
     if found is None:
         return given
     try:
@@ -38,6 +38,7 @@ class Waiting(Generic[T]):
     id: str
     name: str
     kept: T
+    turn: int = 0
     answered: bool = False
 
 
@@ -48,20 +49,26 @@ class Calls(Generic[T]):
     _used: dict[str, int] = field(default_factory=dict)
     _open: dict[str, deque[Waiting[T]]] = field(default_factory=dict)
     _latest: deque[Waiting[T]] = field(default_factory=deque)
+    _named: dict[str, deque[Waiting[T]]] = field(default_factory=dict)
     _count: int = 0
+    _turn: int = 0
+    _open_now: int = 0
 
     def add(self, given: object, name: str, kept: T) -> Waiting[T]:
         """Take the next call; one without an id goes by its place in the conversation, a repeated id by `_2`, `_3`, …."""
         self._count += 1
         own = given if isinstance(given, str) and given else ""
-        call = Waiting(self._unique(own or generated_id(self._count)), name, kept)
+        call = Waiting(self._unique(own or generated_id(self._count)), name, kept, self._turn)
         self._open.setdefault(own or call.id, deque()).append(call)
+        self._named.setdefault(name, deque()).append(call)
         self._latest.append(call)
+        self._open_now += 1
         return call
 
     def begin_turn(self) -> None:
         """Say that a new assistant turn begins: results without an id answer its calls only."""
-        self._latest.clear()
+        self._turn += 1
+        self._latest, self._named, self._open_now = deque(), {}, 0
 
     def answer(self, given: object, name: object = None) -> Waiting[T] | None:
         """Give the call that a result answers, or None where there is none left.
@@ -70,22 +77,19 @@ class Calls(Generic[T]):
         result, of that name where one has it. An id that no call bears means the one call that the latest turn has open.
         """
         if isinstance(given, str) and given:
-            waiting = [call for call in self._latest if not call.answered] if given not in self._open else []
-            return self._taken(waiting[0]) if len(waiting) == 1 else self._first(self._open.get(given))
-        if isinstance(name, str) and any(not call.answered and call.name == name for call in self._latest):
-            return self._taken(next(call for call in self._latest if not call.answered and call.name == name))
-        return self._first(self._latest)
+            if given not in self._open and self._open_now == 1:
+                return self._first(self._latest)
+            return self._first(self._open.get(given))
+        named = self._first(self._named.get(name)) if isinstance(name, str) else None
+        return named or self._first(self._latest)
 
     def _first(self, calls: deque[Waiting[T]] | None) -> Waiting[T] | None:
         while calls:
             if not (call := calls.popleft()).answered:
-                return self._taken(call)
+                call.answered = True
+                self._open_now -= call.turn == self._turn
+                return call
         return None
-
-    @staticmethod
-    def _taken(call: Waiting[T]) -> Waiting[T]:
-        call.answered = True
-        return call
 
     def _unique(self, wanted: str) -> str:
         seen = self._used.get(wanted, 0)

@@ -67,9 +67,11 @@ def rest_of(block: JsonObject, known: Iterable[str], index: int) -> JsonObject:
     return {**marks, REST: others} if others else marks
 
 
-def rest_for(carrier: JsonObject, index: int, *, marks: Iterable[str] = (CACHE,)) -> JsonObject:
-    """Give a block's other keys back: what `rest_of` put on its part, call or message."""
-    made = {key: copied(carrier[key], index) for key in marks if carrier.get(key) is not None}
+def rest_for(carrier: JsonObject, index: int) -> JsonObject:
+    """Give a block's other keys back: what `rest_of` put on its part, call or message, but for `is_error`."""
+    if REST not in carrier and CACHE not in carrier:
+        return {}
+    made = {CACHE: copied(carrier[CACHE], index)} if carrier.get(CACHE) is not None else {}
     if isinstance(others := carrier.get(REST), dict):
         made |= copied(others, index)
     return made

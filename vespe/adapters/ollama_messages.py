@@ -1,14 +1,17 @@
 """Conversations between OpenAI's chat format and Ollama's: one text a message, images beside it, arguments as objects."""
 
 import re
-from collections.abc import Iterable
-from typing import Any, Final
+from collections.abc import Callable, Iterable
+from typing import Any, Final, TypeVar
 
 from vespe.adapters import arguments
 from vespe.adapters.anthropic_blocks import data_url
 from vespe.adapters.identifiers import Calls
 from vespe.adapters.inner import BLOCKS, GENERATED, IS_ERROR, REASONING, checked, is_empty, parts_of, refuse, said
+from vespe.errors import InvalidDocument
 from vespe.models import JsonObject, JsonValue
+
+T = TypeVar("T")
 
 _ERROR: Final = "[tool error]\n"
 _RESULT: Final = "[tool result]\n"
@@ -120,8 +123,15 @@ def _call(call: JsonObject, calls: Calls[None], index: int) -> JsonObject:
     if call.get("type") == "custom":
         given: JsonObject = {arguments.KEY: {arguments.CUSTOM: function.get("input")}}
     else:
-        given = arguments.to_input(function.get("arguments"))
+        given = _said_in_json(arguments.to_input, function.get("arguments"), index)
     return {**_identified("id", call.get("id")), "function": {"name": name, "arguments": given}}
+
+
+def _said_in_json(translate: Callable[[JsonValue], T], given: JsonValue, index: int) -> T:
+    try:
+        return translate(given)
+    except InvalidDocument as error:
+        refuse(index, f"a call's arguments {error.reason}", pointer="/tool_calls")
 
 
 def _thinking(message: JsonObject) -> JsonObject:
@@ -192,7 +202,7 @@ def _inward_call(call: JsonValue, calls: Calls[None], index: int) -> JsonObject:
     given = function.get("arguments")
     if (custom := arguments.custom_text(given)) is not None:
         return {"id": identifier, "type": "custom", "custom": {"name": name, "input": custom}}
-    spelled = given if isinstance(given, str) else arguments.to_arguments(given)
+    spelled = given if isinstance(given, str) else _said_in_json(arguments.to_arguments, given, index)
     return {"id": identifier, "type": "function", "function": {"name": name, "arguments": spelled}}
 
 
