@@ -257,6 +257,11 @@ def _kept(whole: bytes) -> tuple[str | None, tuple[str, ...]]:
         return None, (f"the whole output could not be kept: {error}",)
 
 
+def refused(tool: Tool, error: errors.VespeError) -> Outcome:
+    """Give the Outcome of a call that was refused before it could be made."""
+    return _failed(tool, error)
+
+
 def _failed(tool: Tool, error: errors.VespeError, *, secrets: tuple[str, ...] = ()) -> Outcome:
     details: Any = redaction.redact(error.details, secrets) if secrets else error.details
     failure = Failure(

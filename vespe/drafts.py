@@ -126,7 +126,8 @@ def _python(name: str, given: Mapping[str, Any], directory: str) -> Draft:
     fallback = _EMPTY if "args" in given else derived.input_schema
     schema = _schemas(given.get("schema"), fallback, None if "schema" in given or "args" in given else derived.output_schema)
     document = _document(name, "python_script", {**_said(template), **given, "path": script, "schema": schema})
-    return _draft(name, document, {script: TreeFile(data=template.script.encode())})
+    missing = (f"there is no file {path} here: the tool's {script} is the template",) if path is not None else ()
+    return _draft(name, document, {script: TreeFile(data=template.script.encode())}, missing)
 
 
 def _from_source(name: str, path: str, data: bytes, given: Mapping[str, Any]) -> Draft:

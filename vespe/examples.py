@@ -22,7 +22,10 @@ _GIT = ("git", "-c", "user.name=Example", "-c", "user.email=example@example.inva
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExampleResult:
-    """What became of one example: `index` counts from 0 in the tool's `examples`; `problem` is None where it passed."""
+    """What became of one example: `index` counts from 0 in the tool's `examples`, and is -1 where the tool itself is broken.
+
+    `problem` is None where it passed.
+    """
 
     tool: str
     uid: str

@@ -10,6 +10,7 @@ from vespe.addresses import parse_url
 from vespe.deferred import deferred
 from vespe.documents import compact_json, repair_surrogates
 from vespe.errors import InvalidArguments, InvalidTool, Refused
+from vespe.implementations import METHODS, OWN_HEADERS
 from vespe.models import JsonObject, JsonValue, Tool
 from vespe.slots import ABSENT, Slots
 from vespe.web import Request
@@ -20,10 +21,6 @@ else:
     urls = deferred("urllib.parse")
 
 ARGUMENTS: Final = frozenset({"query", "headers", "body", "auth", "response", "success_statuses", "redirects"})
-METHODS: Final = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
-_CONNECTION_HEADERS = "connection keep-alive proxy-connection proxy-authorization te trailer transfer-encoding upgrade expect"
-OWN_HEADERS: Final = frozenset({"host", "content-length", *_CONNECTION_HEADERS.split()})
-"""Headers that are the connection's own: a tool that sets one could split a request in two, or name another host."""
 
 _URL = re.compile(r"(https?://[^/?#]*)([^?#]*)(\?[^#]*)?(?:#.*)?", re.DOTALL | re.IGNORECASE)
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")

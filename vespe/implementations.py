@@ -14,6 +14,9 @@ Steps: TypeAlias = tuple[str | int, ...]
 
 METHODS: Final = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 MAX_REDIRECTS: Final = 5
+_CONNECTION_HEADERS: Final = "connection keep-alive proxy-connection proxy-authorization te trailer transfer-encoding upgrade expect"
+OWN_HEADERS: Final = frozenset({"host", "content-length", *_CONNECTION_HEADERS.split()})
+"""Headers that are the connection's own: a tool that sets one could split a request in two, or name another host."""
 _HTTP_ARGS: Final = frozenset(("query", "headers", "body", "auth", "response", "success_statuses", "redirects"))
 _AUTH: Final = {"bearer": ("token",), "basic": ("username", "password"), "header": ("name", "value"), "query": ("name", "value")}
 _URL: Final = re.compile(r"https?://(?P<authority>[^/?#]*).*", re.IGNORECASE)
@@ -145,6 +148,8 @@ def _headers(headers: Any) -> Iterator[Found]:
     for name, value in headers.items() if isinstance(headers, dict) else ():
         if not _TOKEN.fullmatch(name):
             yield _arg("headers", name), f"{short(name)} is no name of a header"
+        elif name.lower() in OWN_HEADERS:
+            yield _arg("headers", name), f"the header {short(name)} is the connection's own, and not a tool's to set"
         elif isinstance(value, str) and not value.isprintable():
             yield _arg("headers", name), f"the header {short(name)} holds a control character, which no header can"
 

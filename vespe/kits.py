@@ -68,7 +68,10 @@ def find_kit(kit_id: str, *, environ: Mapping[str, str] | None = None) -> Kit:
             kit = _read_kit(os.path.join(root, kit_id), root, kind)
             if kit is not None:
                 return replace(kit, tools=_count_tools(kit.path))
-    known = sorted({kit.kit_id for kit in find_kits(environ, count_tools=False)})
+    found = find_kits(environ, count_tools=False)
+    if odd := [kit for kit in found if kit.kit_id == kit_id]:
+        return odd[0]  # its id is against the rules, which its problem says
+    known = sorted({kit.kit_id for kit in found})
     raise KitNotFound(kit_id, close=difflib.get_close_matches(kit_id, known, n=3))
 
 

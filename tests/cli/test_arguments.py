@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from vespe.cli.arguments import gather
-from vespe.errors import InvalidDocument, StorageError, UsageError
+from vespe.errors import ParsingError, UsageError
 from vespe.models import Tool
 
 SCHEMA: dict[str, Any] = {
@@ -75,7 +75,7 @@ def test_a_key_given_again_is_a_mistake_where_the_schema_says_no_array() -> None
         gather(TOOL, ["count=1", "count=2"], None)
 
 
-@pytest.mark.parametrize("word", ["text", "=x", ":=x", "text:={", "count:=NaN"])
+@pytest.mark.parametrize("word", ["text", "=x", ":=x", "a\x1bb=x"])
 def test_a_word_that_is_no_pair_is_a_usage_error(word: str) -> None:
     with pytest.raises(UsageError):
         gather(TOOL, [word], None)
@@ -89,8 +89,22 @@ def test_args_alone_go_to_the_call_as_they_came_even_when_broken() -> None:
     assert gather(TOOL, [], '{"count": ') == b'{"count": '
 
 
+@pytest.mark.parametrize("word", ["text:={", "count:=NaN", "count:="])
+def test_p19_what_is_said_to_be_json_and_is_not_never_becomes_text(word: str) -> None:
+    with pytest.raises(ParsingError):
+        gather(TOOL, [word], None)
+
+
+def test_a_value_listed_by_the_schema_is_read_as_the_one_that_it_names() -> None:
+    schema = {"type": "object", "properties": {"m": {"enum": ["a", 3, True, None, "7"]}}, "additionalProperties": {"type": "integer"}}
+    tool = Tool(uid="tool-x", name="x", description="X.", input_schema=schema)
+    given = {word: gather(tool, [f"m={word}"], None) for word in ("a", "3", "true", "null", "7", "other")}
+    assert [value["m"] for value in given.values() if isinstance(value, dict)] == ["a", 3, True, None, "7", "other"]
+    assert gather(tool, ["more=5"], None) == {"more": 5}
+
+
 def test_broken_args_under_pairs_are_refused_with_their_place() -> None:
-    with pytest.raises(InvalidDocument, match="--args:1:"):
+    with pytest.raises(ParsingError, match="line 1"):
         gather(TOOL, ["count=1"], '{"count": ')
 
 
@@ -101,7 +115,7 @@ def test_files_are_read_for_a_value_and_for_the_whole(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
-    with pytest.raises(StorageError, match="cannot read"):
+    with pytest.raises(UsageError, match="cannot read"):
         gather(TOOL, [f"text=@{tmp_path}/missing"], None)
 
 

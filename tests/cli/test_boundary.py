@@ -1,7 +1,11 @@
 """Errors become sentences, JSON and exit codes in one place."""
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import click
 import pytest
@@ -70,3 +74,31 @@ def test_a_bug_gives_a_report_to_paste_without_the_arguments(capsys: pytest.Capt
 def test_a_sentence_is_inert_and_its_hint_follows(capsys: pytest.CaptureFixture[str]) -> None:
     fail_with(errors.VespeError("bad \x1b[2K name", hint="mend it"))
     assert capsys.readouterr().err == "vespe: error: bad \\x1b[2K name\n  hint: mend it\n"
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["kit", "list"], ["kit", "list", "--json"]], ids=" ".join)
+def test_a_full_disk_behind_stdout_is_a_sentence(arguments: list[str], home: Path) -> None:
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        done = subprocess.run([sys.executable, "-m", "vespe", *arguments], stdout=full, stderr=subprocess.PIPE, check=False)
+    assert (done.returncode, done.stderr.decode()) == (1, "vespe: error: cannot write to stdout: No space left on device\n")
+
+
+def test_a_closed_stdout_is_a_sentence(home: Path) -> None:
+    done = subprocess.run(
+        ["sh", "-c", f"{sys.executable} -m vespe kit list >&-"], capture_output=True, text=True, encoding="utf-8", check=False
+    )
+    assert (done.returncode, done.stderr) == (1, "vespe: error: cannot write to stdout: Bad file descriptor\n")
+
+
+def test_a_reader_that_has_gone_ends_the_command_quietly(home: Path) -> None:
+    ours, theirs = os.pipe()
+    os.close(ours)
+    done = subprocess.run([sys.executable, "-m", "vespe", "kit", "list"], stdout=theirs, stderr=subprocess.PIPE, check=False)
+    os.close(theirs)
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
+def test_p31_ctrl_c_while_starting_ends_without_a_word(home: Path) -> None:
+    code = "import os, signal, vespe.__main__; os.kill(os.getpid(), signal.SIGINT); import time; time.sleep(5)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")

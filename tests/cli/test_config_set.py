@@ -28,7 +28,7 @@ def test_a_secret_can_come_from_stdin_and_never_stand_in_a_history(command: Comm
 def test_a_setting_is_removed_by_unset(command: Command) -> None:
     command("config", "set", "sandbox", "off")
     assert command("config", "set", "sandbox", "--unset", "--json").document["key"] == "sandbox"
-    assert command("config", "get", "sandbox").code == 3
+    assert command("config", "get", "sandbox", "--json").document["origin"] == "default"
 
 
 @pytest.mark.parametrize("arguments", [("allow_hosts", "x"), ("nonsense", "1"), ("sandbox",), ("sandbox", "off", "--unset")])

@@ -59,3 +59,19 @@ def test_one_scope_alone_can_be_listed(command: Command, project: Path) -> None:
 def test_p50_outside_a_project_the_exit_code_is_3_and_the_hint_says_how_to_make_one(command: Command, tmp_path: Path) -> None:
     said = command("tool", "list", "--project", str(tmp_path), "--json")
     assert said.code == 3 and "vespe init" in said.document["error"]["hint"]
+
+
+def test_a_scope_that_does_not_exist_is_3_with_the_nearest(command: Command) -> None:
+    said = command("tool", "list", "--kit", "file_io_without_gti", "--json")
+    assert said.code == 3 and "file_io_without_git" in said.document["error"]["close"]
+
+
+def test_an_inactive_kit_says_how_to_see_its_tools(command: Command) -> None:
+    said = command("tool", "list", "--kit", "file_io_with_git")
+    assert (said.code, said.out) == (0, "") and "vespe kit activate file_io_with_git" in said.err
+    assert "write_file" in command("tool", "list", "--all", "--kit", "file_io_with_git").out
+
+
+def test_broken_tools_that_are_left_out_are_counted(command: Command, project: Path) -> None:
+    (project / ".vespe/tools/tool-broken").mkdir()
+    assert "1 broken tool left out" in command("tool", "list").err

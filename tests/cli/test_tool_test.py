@@ -27,7 +27,10 @@ def test_a_tool_without_examples_is_named(command: Command, project: Path) -> No
     assert "1 without examples: one" in command("tool", "test").err
 
 
-def test_a_broken_tool_is_no_passed_test(command: Command, project: Path) -> None:
+def test_a_broken_tool_fails_and_hides_no_other(command: Command, project: Path) -> None:
+    python_tool(project / ".vespe/tools/tool-one", "one", "return 1", examples=[GOOD])
     (project / ".vespe/tools/tool-broken").mkdir()
     (project / ".vespe/tools/tool-broken/config.json").write_text("{", encoding="utf-8")
-    assert command("tool", "test").code == 4
+    said = command("tool", "test", "--json")
+    assert said.code == 1 and (said.document["summary"]["passed"], said.document["summary"]["failed"]) == (1, 1)
+    assert "FAIL tool-broken: " in command("tool", "test").out

@@ -74,6 +74,8 @@ class LazyGroup(click.Group):
         if isinstance(second, dict):
             return LazyGroup(name=cmd_name, help=first, table=second, no_args_is_help=True)
         command: click.Command = importlib.import_module(f"vespe.cli.{first}").command
+        if not any(parameter.name == "no_color" for parameter in command.params):
+            command.params.append(click.Option(["--no-color"], **_NO_COLOR))
         return command
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
@@ -96,6 +98,15 @@ def _no_color(ctx: click.Context, param: click.Parameter, value: bool) -> None:
         os.environ["NO_COLOR"] = "1"
 
 
+_NO_COLOR: Final[dict[str, Any]] = {
+    "is_flag": True,
+    "expose_value": False,
+    "is_eager": True,
+    "callback": _no_color,
+    "help": "Print without colour (as NO_COLOR=1 does).",
+}
+
+
 @click.group(
     cls=LazyGroup,
     table=VERBS,
@@ -104,7 +115,7 @@ def _no_color(ctx: click.Context, param: click.Parameter, value: bool) -> None:
     epilog="Example: vespe init && vespe kit activate file_io_without_git && vespe tool list",
 )
 @click.version_option(defaults.VERSION, prog_name="vespe")
-@click.option("--no-color", is_flag=True, expose_value=False, is_eager=True, callback=_no_color, help="Print without colour.")
+@click.option("--no-color", **_NO_COLOR)
 def group() -> None:
     """Manage the tools that LLM agents call: one definition, resolved, checked, bounded, for every model API."""
 

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Iterator, Sequence
 
 from vespe import defaults, documents, errors
+from vespe.calls import parsed_arguments
 from vespe.models import JsonObject, JsonValue, Tool
 
 _LITERALS: dict[str, JsonValue] = {"true": True, "false": False, "null": None}
@@ -13,12 +14,12 @@ def gather(tool: Tool, pairs: Sequence[str], args: str | None) -> JsonObject | b
     """Give the arguments of a call: the `--args` object with every KEY=VALUE laid over it.
 
     Without pairs the text of `--args` is given as it came, so that the call itself says what is wrong with it.
-    Raises UsageError for a word that is no pair, StorageError for a file that cannot be read.
+    Raises UsageError for a word that is no pair or a file that cannot be read, ParsingError for text that is not JSON.
     """
     given = _text_of(args) if args is not None else b"{}"
     if not pairs:
         return given
-    inputs = documents.parse_object(given, path="--args", limit=defaults.MAX_ARGUMENT_BYTES)
+    inputs = parsed_arguments(given)
     from_pairs: JsonObject = {}
     for key, value in (_pair(tool, word) for word in pairs):
         from_pairs[key] = _joined(tool, key, from_pairs, value)
@@ -29,23 +30,29 @@ def _text_of(args: str) -> bytes:
     if args == "-":
         return sys.stdin.buffer.read(defaults.MAX_ARGUMENT_BYTES + 1)
     if args.startswith("@"):
-        return documents.read_bytes(args[1:], limit=defaults.MAX_ARGUMENT_BYTES)
+        return _file(args[1:])
     return args.encode("utf-8", "surrogateescape")
 
 
 def _pair(tool: Tool, word: str) -> tuple[str, JsonValue]:
     key, equals, text = word.partition("=")
-    if not equals or not key.rstrip(":"):
+    if not equals or not key.rstrip(":") or not key.isprintable():
         raise errors.UsageError(f"{word!r} is not KEY=VALUE", hint="write KEY=VALUE, KEY:=JSON, KEY=@FILE, or --args JSON")
     if key.endswith(":"):
         try:
             return key[:-1], documents.parse_json(text, limit=defaults.MAX_ARGUMENT_BYTES)
         except errors.InvalidDocument as error:
-            raise errors.UsageError(f"the JSON after {key}= {error.reason}") from None
+            raise errors.ParsingError(f"the JSON after {key}= {error.reason}", hint=f"write {key[:-1]}=TEXT for plain text") from None
     if text.startswith("@"):
-        content = documents.read_bytes(text[1:], limit=defaults.MAX_ARGUMENT_BYTES)
-        text = content.decode("utf-8", "surrogateescape")
+        text = _file(text[1:], hint=f"""to say a text that begins with @: {key}:='"{text}"'""").decode("utf-8", "surrogateescape")
     return key, typed(text, _property(tool, key), tool.input_schema)
+
+
+def _file(path: str, *, hint: str = "") -> bytes:
+    try:
+        return documents.read_bytes(path, limit=defaults.MAX_ARGUMENT_BYTES)
+    except (errors.StorageError, errors.InvalidDocument) as error:
+        raise errors.UsageError(str(error), hint=hint) from None
 
 
 def _joined(tool: Tool, key: str, before: JsonObject, value: JsonValue) -> JsonValue:
@@ -64,12 +71,23 @@ def _property(tool: Tool, key: str) -> JsonValue:
         properties = branch.get("properties")
         if isinstance(properties, dict) and key in properties:
             return properties[key]
+    return _rest(schema, key)
+
+
+def _rest(schema: JsonValue, key: str) -> JsonValue:
+    """The schema of a key that is not among the properties: `additionalProperties`, or `unevaluatedProperties`."""
+    for keyword in ("additionalProperties", "unevaluatedProperties"):
+        if isinstance(schema, dict) and isinstance(schema.get(keyword), dict):
+            return schema[keyword]
     return {}
 
 
 def typed(text: str, schema: JsonValue, root: JsonObject) -> JsonValue:
     """Read `text` as the first type of the schema that it fits; a text that fits none stays text, for the schema to refuse."""
     types = _types(schema, root)
+    listed = _listed(schema, root)
+    if listed is not None and text not in listed:
+        return next((value for value in listed if not isinstance(value, str) and documents.compact_json(value) == text), text)
     if "string" in types or not types:
         return text
     if text in _LITERALS and {"boolean", "null"} & set(types):
@@ -79,6 +97,15 @@ def typed(text: str, schema: JsonValue, root: JsonObject) -> JsonValue:
     if {"array", "object"} & set(types):
         return _structured(text, schema, root)
     return text
+
+
+def _listed(schema: JsonValue, root: JsonObject) -> list[JsonValue] | None:
+    """The values that a schema lists by `enum` or `const`, in any of its branches; None where it lists none."""
+    found: list[JsonValue] = []
+    for branch in _branches(schema, root):
+        values = branch.get("enum", [branch["const"]] if "const" in branch else [])
+        found += values if isinstance(values, list) else []
+    return found or None
 
 
 def _structured(text: str, schema: JsonValue, root: JsonObject) -> JsonValue:

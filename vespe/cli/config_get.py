@@ -2,17 +2,31 @@
 
 import click
 
-from vespe import configuration, documents
+from vespe import configuration, documents, errors
 from vespe.cli import options, report
+from vespe.models import JsonValue
 
 
 @click.command("get", epilog="Example: vespe config get allow_hosts")
 @click.argument("key")
+@click.option("--origin", is_flag=True, help="Name the file that the value came from.")
 @options.json_option
-def command(key: str, as_json: bool) -> None:
-    """Print one of your own settings, as a dotted key; a secret too."""
-    value = configuration.get_value(key)
+def command(key: str, origin: bool, as_json: bool) -> None:
+    """Print one of your own settings, as a dotted key; a secret too. What is not set has its default."""
+    value, where = _setting(key)
     if as_json:
-        report.emit_json({"key": key, "value": value})
+        report.emit_json({"key": key, "value": value, "origin": where})
     else:
-        report.emit(value if isinstance(value, str) else documents.compact_json(value))
+        text = value if isinstance(value, str) else documents.compact_json(value)
+        report.emit(f"{text}\t{where}" if origin else text)
+
+
+def _setting(key: str) -> tuple[JsonValue, str]:
+    user = configuration.load_user_config()
+    try:
+        return configuration.get_value(key), user.path
+    except errors.NotFound:
+        for name, value, where in configuration.origins(user):
+            if name == key:
+                return value, where
+        raise

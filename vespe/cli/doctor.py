@@ -9,7 +9,7 @@ from typing import Final
 
 import click
 
-from vespe import defaults, errors, kits, locations, process, trust
+from vespe import configuration, defaults, errors, kits, locations, process, trust
 from vespe.cli import options, report
 from vespe.workspace import Workspace, open_workspace
 
@@ -58,6 +58,11 @@ def _installation(_: str | None) -> Iterator[Diagnosis]:
     yield Diagnosis(about="sandbox", state="warning", message="none yet: a tool that you trust runs with your rights")
     git = shutil.which("git")
     yield Diagnosis(about="git", state="ok" if git else "warning", message=git or "not on PATH; tools over git will fail")
+
+
+def _configuration(_: str | None) -> Iterator[Diagnosis]:
+    path = configuration.load_user_config().path
+    yield Diagnosis(about="your configuration", state="ok", message=path)
 
 
 def _directories(_: str | None) -> Iterator[Diagnosis]:
@@ -110,5 +115,5 @@ def _trust(workspace: Workspace) -> Diagnosis:
     return Diagnosis(about="trust", state="ok", message=f"trusted by {grant.kind}")
 
 
-CHECKS: Final = (_installation, _directories, _kits, _project)
+CHECKS: Final = (_installation, _configuration, _directories, _kits, _project)
 """Every check, in the order in which it is shown."""

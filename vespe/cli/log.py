@@ -4,6 +4,7 @@ import click
 
 from vespe import call_log, errors
 from vespe.cli import options, report
+from vespe.models import JsonObject
 from vespe.workspace import find_root
 
 
@@ -25,8 +26,10 @@ def command(limit: int, project_dir: str | None, as_json: bool) -> None:
         return
     if not calls:
         report.note("no calls yet")
-    rows = [
-        (c.get("time"), c.get("tool"), c.get("scope"), c.get("outcome"), f"{c.get('duration_ms')} ms", str(c.get("arguments_digest"))[:12])
-        for c in calls
-    ]
-    report.table(("TIME", "TOOL", "SCOPE", "OUTCOME", "DURATION", "ARGUMENTS"), rows)
+    report.table(("TIME (UTC)", "TOOL", "OUTCOME", "DURATION", "ARGUMENTS"), [_cells(call) for call in calls])
+
+
+def _cells(call: JsonObject) -> tuple[str, ...]:
+    """The parts of a line that fit beside each other; `--json` has all of it."""
+    time, digest = str(call.get("time", ""))[:19].replace("T", " "), str(call.get("arguments_digest", ""))[:8]
+    return (time, str(call.get("tool")), str(call.get("outcome")), f"{call.get('duration_ms', 0):.0f} ms", digest)

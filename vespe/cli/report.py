@@ -23,6 +23,8 @@ else:
     rich_table = deferred("rich.table")
     rich_text = deferred("rich.text")
 
+_LAST_COLUMN: Final = 24
+"""The least width of a table's last column, which holds the long text."""
 _RICH_ROWS: Final = 200
 """Past this many rows a laid-out table costs seconds: plain columns are printed instead."""
 
@@ -80,6 +82,11 @@ def emit_result(result: JsonValue) -> None:
     click.echo(text, nl=False, color=True)
 
 
+def count(number: int, noun: str) -> str:
+    """Give a number with its noun: `1 tool`, `2 tools`."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Print rows: a table on a terminal, lines of tab-separated cells, without the header, in a pipe."""
     cells = [["" if cell is None else inert_line(str(cell)) for cell in row] for row in rows]
@@ -99,7 +106,13 @@ def _columns(rows: list[list[str]]) -> None:
 
 
 def _rich_table(columns: Sequence[str], rows: list[list[str]]) -> None:
+    """Lay a table out where its last column keeps room to be read in; else give each row lines of its own."""
     console = rich_console.Console(no_color=not _coloured(sys.stdout), highlight=False, markup=False, emoji=False)
+    widths = [max(len(cell) for cell in column) for column in zip(columns, *rows, strict=True)]
+    if sum(widths[:-1]) + 2 * len(widths[:-1]) + min(widths[-1], _LAST_COLUMN) > console.width:
+        for row in rows:
+            click.echo("  ".join(row[:-1]) + f"\n    {row[-1]}")
+        return
     grid = rich_table.Table(box=rich_box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for index, column in enumerate(columns):
         grid.add_column(column, overflow="fold", no_wrap=index < len(columns) - 1)

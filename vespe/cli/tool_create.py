@@ -5,10 +5,10 @@ import sys
 
 import click
 
-from vespe import authoring, defaults, documents, drafts, errors, project, tool_templates, trust
+from vespe import defaults, documents, drafts, errors, own_tools, tool_templates
 from vespe.cli import editor, options, report
 from vespe.models import JsonObject, JsonValue, Tool
-from vespe.workspace import find_root, project_has
+from vespe.workspace import find_root
 
 
 @click.command("create", epilog="Example: vespe tool create calc --from calc.py:calc")
@@ -54,8 +54,7 @@ def command(
     given = {key: value for key, value in fields.items() if value is not None}
     root = find_root(project_dir)
     draft = drafts.draft_from_function(source, name=name, fields=given) if source else drafts.draft_tool(name, kind or "", fields=given)
-    tool = authoring.create_tool(project.tools_dir(root), draft, taken=lambda wanted: project_has(root, wanted))
-    trust.trust_created(root, tool.uid)
+    tool = own_tools.create_tool(root, draft)
     _made(tool, root, draft.notes, as_json)
     if then_edit:
         editor.edit(tool.directory or "")
@@ -79,6 +78,8 @@ def _schema(given: str | None) -> JsonValue:
         return documents.parse_object(sys.stdin.buffer.read(defaults.MAX_SCHEMA_BYTES + 1), path="stdin", limit=defaults.MAX_SCHEMA_BYTES)
     if given.lstrip().startswith("{"):
         return _object(given, "--schema")
+    if not os.path.exists(given):
+        raise errors.UsageError(f"there is no file {given}", hint="--schema takes a file, - for stdin, or JSON")
     return documents.read_object(given, limit=defaults.MAX_SCHEMA_BYTES)
 
 

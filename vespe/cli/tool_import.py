@@ -7,7 +7,7 @@ from typing import Final
 
 import click
 
-from vespe import authoring, defaults, documents, errors, project, schemas, trust
+from vespe import defaults, documents, errors, own_tools, schemas
 from vespe.adapters import recognition
 from vespe.cli import options, report
 from vespe.drafts import Draft, check_name
@@ -36,7 +36,7 @@ def command(file: str, names: tuple[str, ...], project_dir: str | None, as_json:
             raise errors.UsageError(f"there is already a tool called {name!r} here", hint="say behind FILE which tools to import")
         if sum(draft.name == name for draft in drafts) > 1:
             raise errors.UsageError(f"{file} defines {name!r} twice", hint="say behind FILE which tools to import, or mend the file")
-    made = [_create(root, draft) for draft in drafts]
+    made = [own_tools.create_tool(root, draft) for draft in drafts]
     if as_json:
         report.emit_json({"tools": [{"uid": tool.uid, "name": tool.name, "path": tool.directory} for tool in made]})
         return
@@ -45,12 +45,6 @@ def command(file: str, names: tuple[str, ...], project_dir: str | None, as_json:
     report.say(
         f"nothing implements {'it' if len(made) == 1 else 'them'} yet: register an implementation, or write `implementation_details`"
     )
-
-
-def _create(root: str, draft: Draft) -> Tool:
-    tool = authoring.create_tool(project.tools_dir(root), draft, taken=lambda wanted: project_has(root, wanted))
-    trust.trust_created(root, tool.uid)
-    return tool
 
 
 def _read(file: str, names: tuple[str, ...]) -> list[Tool]:

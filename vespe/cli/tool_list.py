@@ -1,11 +1,20 @@
 """`vespe tool list`: the tools that a model would see here; with --all every other one, and why not."""
 
+from typing import TYPE_CHECKING
+
 import click
 
+from vespe import errors
 from vespe.cli import options, report
+from vespe.deferred import deferred
 from vespe.models import JsonObject
 from vespe.resolver import Row
-from vespe.workspace import open_workspace
+from vespe.workspace import Workspace, open_workspace
+
+if TYPE_CHECKING:
+    import difflib
+else:
+    difflib = deferred("difflib")
 
 
 @click.command("list", epilog="Example: vespe tool list --all")
@@ -16,19 +25,21 @@ from vespe.workspace import open_workspace
 def command(everything: bool, kit_id: str | None, project_dir: str | None, as_json: bool) -> None:
     """List the tools that a model would see here."""
     workspace = open_workspace(project_dir)
+    if kit_id is not None:
+        _know(workspace, kit_id, everything)
     found = workspace.rows() if everything else workspace.ordered_rows()
     rows = [row for row in found if kit_id in (None, row.entry.scope) and (everything or row.status == "available")]
     for warning in workspace.warnings:
         report.warn(warning)
     if not everything and (broken := sum(row.status == "broken" for row in found)):
-        report.warn(f"{broken} broken tools are left out; `vespe tool list --all` says what is wrong with them")
+        report.warn(f"{report.count(broken, 'broken tool')} left out; `vespe tool list --all` says why")
     if as_json:
         report.emit_json({"tools": [document_of(row) for row in rows]})
         return
-    if not rows:
+    if not rows and kit_id is None:
         report.note("no tools here yet: `vespe kit list` shows kits to activate, `vespe tool create NAME --type python_script` makes one")
     if everything:
-        cells = [(*_cells(row)[:3], row.status, row.entry.problem or row.shadowed_by or row.entry.description) for row in rows]
+        cells = [(*_cells(row)[:3], row.status, _why(row)) for row in rows]
         report.table(("NAME", "SCOPE", "TYPE", "STATUS", "WHY OR WHAT"), cells)
     else:
         report.table(("NAME", "SCOPE", "TYPE", "DESCRIPTION"), [_cells(row) for row in rows])
@@ -48,6 +59,19 @@ def document_of(row: Row) -> JsonObject:
         "shadowed_by": row.shadowed_by,
         "problem": entry.problem,
     }
+
+
+def _know(workspace: Workspace, scope: str, everything: bool) -> None:
+    """Raise KitNotFound for a scope that does not exist, and say where one is not active why nothing is listed."""
+    names = [known.name for known in workspace.scopes]
+    if scope not in names:
+        raise errors.KitNotFound(scope, close=difflib.get_close_matches(scope, names))
+    if not everything and not next(known for known in workspace.scopes if known.name == scope).active:
+        report.note(f"the kit {scope} is not active: `vespe kit activate {scope}`, or --all to see its tools")
+
+
+def _why(row: Row) -> str | None:
+    return row.entry.problem or (f"shadowed by {row.shadowed_by}" if row.shadowed_by else row.entry.description)
 
 
 def _cells(row: Row) -> tuple[str | None, ...]:

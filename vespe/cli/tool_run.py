@@ -2,7 +2,8 @@
 
 import click
 
-from vespe.calls import CallPath
+from vespe import errors
+from vespe.calls import CallPath, refused
 from vespe.cli import arguments, boundary, options, report
 from vespe.outcomes import Call, Outcome
 from vespe.registry import ToolRegistry
@@ -44,11 +45,17 @@ def command(
         report.warn(warning)
     path = CallPath(workspace=workspace, registry=ToolRegistry(), trusted=trusted, keep_arguments=log_arguments, progress=report.note)
     tool = path.tool(name)
-    call = Call(tool=tool.uid, arguments=arguments.gather(tool, pairs, args), timeout_s=timeout)
+    try:
+        call = Call(tool=tool.uid, arguments=arguments.gather(tool, pairs, args), timeout_s=timeout)
+    except errors.InvalidArguments as error:
+        return _answer(refused(tool, error), as_json)
     if dry_run:
         report.emit_json(path.plan(tool, call))
         return 0
-    outcome = path.run_tool(tool, call)
+    return _answer(path.run_tool(tool, call), as_json)
+
+
+def _answer(outcome: Outcome, as_json: bool) -> int:
     if as_json:
         report.emit_json(outcome.to_dict())
     else:

@@ -1,8 +1,9 @@
 """`vespe tool test`: the examples in config.json as tests."""
 
+from itertools import chain
+
 import click
 
-from vespe import errors
 from vespe.calls import CallPath
 from vespe.cli import options, report
 from vespe.examples import ExampleResult, run_examples
@@ -23,8 +24,8 @@ def command(names: tuple[str, ...], trusted: bool, project_dir: str | None, as_j
     """
     workspace = open_workspace(project_dir)
     path = CallPath(workspace=workspace, registry=ToolRegistry(), trusted=trusted, progress=report.note)
-    tools = _chosen(workspace, names)
-    results = [result for tool in tools for result in _shown(path, tool, as_json)]
+    tools, broken = _chosen(workspace, names)
+    results = [*broken, *(result for tool in tools for result in run_examples(path, tool))] if as_json else _shown(path, tools, broken)
     failed = [result for result in results if not result.passed]
     without = [tool.name for tool in tools if not tool.examples]
     if as_json:
@@ -32,7 +33,7 @@ def command(names: tuple[str, ...], trusted: bool, project_dir: str | None, as_j
         report.emit_json({"results": [document_of(result) for result in results], "summary": summary})
     else:
         untested = f"; {len(without)} without examples: {', '.join(without)}" if without else ""
-        report.note(f"{len(results) - len(failed)} passed, {len(failed)} failed, {len(tools)} tools{untested}")
+        report.note(f"{len(results) - len(failed)} passed, {len(failed)} failed, {report.count(len(tools), 'tool')}{untested}")
     return 1 if failed else 0
 
 
@@ -41,30 +42,31 @@ def document_of(result: ExampleResult) -> JsonObject:
     return {
         "tool": result.tool,
         "uid": result.uid,
-        "pointer": f"/examples/{result.index}",
+        "pointer": f"/examples/{result.index}" if result.index >= 0 else "",
         "passed": result.passed,
         "problem": result.problem,
         "duration_ms": round(result.duration_ms, 3),
     }
 
 
-def _chosen(workspace: Workspace, names: tuple[str, ...]) -> list[Tool]:
+def _chosen(workspace: Workspace, names: tuple[str, ...]) -> tuple[list[Tool], list[ExampleResult]]:
+    """Give the tools to test, and a failed result for each one that is broken: it never hides the others."""
     for warning in workspace.warnings:
         report.warn(warning)
     if names:
-        return [workspace.tool(name) for name in names]
+        return [workspace.tool(name) for name in dict.fromkeys(names)], []
     rows = workspace.ordered_rows()
     broken = [row.entry for row in rows if row.status == "broken"]
-    if broken:
-        raise errors.InvalidTool(broken[0].uid, [broken[0].problem or "is broken"], path=broken[0].path)
-    return [workspace.tool(row.entry.uid) for row in rows if row.status == "available"]
+    failed = [ExampleResult(tool=entry.name or entry.uid, uid=entry.uid, index=-1, problem=entry.problem) for entry in broken]
+    return [workspace.load(row.entry) for row in rows if row.status == "available"], failed
 
 
-def _shown(path: CallPath, tool: Tool, as_json: bool) -> list[ExampleResult]:
+def _shown(path: CallPath, tools: list[Tool], broken: list[ExampleResult]) -> list[ExampleResult]:
+    """Run the examples and print each result as it comes."""
     results = []
-    for result in run_examples(path, tool):
+    for result in chain(broken, *(run_examples(path, tool) for tool in tools)):
         results.append(result)
-        if not as_json:
-            verdict = "ok  " if result.passed else "FAIL"
-            report.emit(f"{verdict} {result.tool} /examples/{result.index}" + (f": {result.problem}" if result.problem else ""))
+        place = f" /examples/{result.index}" if result.index >= 0 else ""
+        said = f"{'ok  ' if result.passed else 'FAIL'} {result.tool}{place}"
+        report.emit(said + (f": {result.problem}" if result.problem else ""))
     return results

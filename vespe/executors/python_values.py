@@ -36,10 +36,15 @@ def converted_inputs(function: "Callable[..., Any]", inputs: "dict[str, Any]") -
     """Give the inputs as the function's annotations ask for them. Raises Unfit."""
     hints = _annotations(function)
     asked = [name for name in inputs if name in hints and not _is_plain(hints[name])]
-    made = dict(inputs)
+    made = {name: _whole(value) if name in hints and hints[name] in (int, "int") else value for name, value in inputs.items()}
     for name in asked:
         made[name] = converted(inputs[name], _resolved(hints[name], function), f"/{name}")
     return made
+
+
+def _whole(value: "Any") -> "Any":
+    """A whole number that a model wrote as 3.0 is an integer in JSON Schema, and in Python only as an int."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _annotations(owner: "Any") -> "dict[str, Any]":
@@ -69,6 +74,8 @@ def _resolved(hint: "Any", owner: "Any") -> "Any":
 
 def converted(value: "Any", hint: "Any", pointer: str) -> "Any":
     """Give a JSON value as the annotation's type; what is not known here is passed as it is. Raises Unfit."""
+    if hint is int:
+        return _whole(value)
     origin, arguments = getattr(hint, "__origin__", None), getattr(hint, "__args__", ())
     module, name = getattr(hint, "__module__", ""), getattr(hint, "__name__", "") or getattr(hint, "_name", "") or ""
     if module in ("types", "typing") and arguments and (name in ("Union", "UnionType", "Optional") or origin is None):
