@@ -25,7 +25,7 @@ PLAN = """\
  8  executors.python_script executors.shell_command executors.http_request adapters.execution
  9  executors call_log workspace adapters.openai adapters.openai_responses adapters.anthropic adapters.gemini
     adapters.ollama adapters.mcp adapters.plain_text
-10  registry adapters
+10  registry adapters own_tools
 11  calls adapters.recognition
 12  examples library
 13  __init__

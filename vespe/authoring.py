@@ -4,7 +4,7 @@ import os
 import stat
 import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from vespe import documents, tooldir
 from vespe.defaults import CONFIG_FILE, DESCRIPTION_FILE, PROJECT_TOOLS
@@ -15,16 +15,18 @@ from vespe.trees import TreeFile, place_tree, read_tree, remove_tree, sweep
 
 Taken = Callable[[str], bool]
 """Whether the tools directory has a tool of this name; asked under the lock, so it must look at the disk each time."""
+Staged = Callable[[str, str], None]
+"""Told the new uid and where the tool's directory is, beneath the tools directory, before it comes to its place; an error stops it."""
 
 
-def create_tool(tools_dir: str | os.PathLike[str], draft: Draft, *, taken: Taken) -> Tool:
+def create_tool(tools_dir: str | os.PathLike[str], draft: Draft, *, taken: Taken, staged: Staged | None = None) -> Tool:
     """Make the tool of a draft in `tools_dir` under a new uid, and give it as it loads.
 
     Of two processes that create one name only one can win: the other gets the UsageError of a name that is taken.
     Raises InvalidTool for a draft that would not load, StorageError where the disk refuses; then nothing is left.
     """
     check_name(draft.name)
-    return _place(os.fspath(tools_dir), draft.document, {**_description(draft), **draft.files}, taken)
+    return _Placing(os.fspath(tools_dir), taken, staged).place(draft.document, {**_description(draft), **draft.files})
 
 
 def rename_tool(tools_dir: str | os.PathLike[str], uid: str, *, name: str, taken: Taken) -> Tool:
@@ -45,7 +47,14 @@ def rename_tool(tools_dir: str | os.PathLike[str], uid: str, *, name: str, taken
     return tooldir.load(os.path.join(parent, uid), scope=PROJECT_TOOLS)
 
 
-def copy_tool(source: str | os.PathLike[str], tools_dir: str | os.PathLike[str], *, taken: Taken, name: str | None = None) -> Tool:
+def copy_tool(
+    source: str | os.PathLike[str],
+    tools_dir: str | os.PathLike[str],
+    *,
+    taken: Taken,
+    name: str | None = None,
+    staged: Staged | None = None,
+) -> Tool:
     """Copy a tool's directory, of this project or of a kit, into `tools_dir` under a new uid, and under `name` where given.
 
     Its files come with their bytes and their executable bit; a link, a FIFO or a device among them stops the copy.
@@ -60,7 +69,7 @@ def copy_tool(source: str | os.PathLike[str], tools_dir: str | os.PathLike[str],
     if name is not None:
         check_name(name)
         document["name"] = name
-    return _place(os.fspath(tools_dir), document, files, taken)
+    return _Placing(os.fspath(tools_dir), taken, staged).place(document, files)
 
 
 def remove_tool(tools_dir: str | os.PathLike[str], uid: str) -> None:
@@ -76,17 +85,31 @@ def remove_tool(tools_dir: str | os.PathLike[str], uid: str) -> None:
         remove_tree(parent, uid)
 
 
-def _place(parent: str, document: JsonObject, files: Mapping[str, TreeFile], taken: Taken) -> Tool:
-    uid = f"tool-{uuid.uuid4().hex}"
-    config = TreeFile(data=documents.dump_json({"uid": uid, **{key: value for key, value in document.items() if key != "uid"}}).encode())
-    loaded: list[Tool] = []
-    _make(parent)
-    with documents.locked(parent):
-        sweep(parent)
-        if isinstance(document.get("name"), str):
-            _refuse_taken(document["name"], taken)
-        place = place_tree(parent, uid, {**files, CONFIG_FILE: config}, check=lambda staged: loaded.append(_loaded(staged, uid)))
-    return replace(loaded[0], directory=place)
+@dataclass(frozen=True, slots=True)
+class _Placing:
+    """How a new tool comes into `parent`."""
+
+    parent: str
+    taken: Taken
+    staged: Staged | None
+
+    def place(self, document: JsonObject, files: Mapping[str, TreeFile]) -> Tool:
+        uid = f"tool-{uuid.uuid4().hex}"
+        config = documents.dump_json({"uid": uid, **{key: value for key, value in document.items() if key != "uid"}})
+        loaded: list[Tool] = []
+
+        def check(directory: str) -> None:
+            loaded.append(_loaded(directory, uid))
+            if self.staged is not None:
+                self.staged(uid, os.path.relpath(directory, self.parent))
+
+        _make(self.parent)
+        with documents.locked(self.parent):
+            sweep(self.parent)
+            if isinstance(document.get("name"), str):
+                _refuse_taken(document["name"], self.taken)
+            place = place_tree(self.parent, uid, {**files, CONFIG_FILE: TreeFile(data=config.encode())}, check=check)
+        return replace(loaded[0], directory=place)
 
 
 def _loaded(staged: str, uid: str) -> Tool:

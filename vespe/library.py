@@ -5,14 +5,14 @@ import threading
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from vespe import authoring, drafts, errors, trust
+from vespe import drafts, errors, own_tools
 from vespe import project as projects
 from vespe.calls import CallPath
 from vespe.founding import found_project
 from vespe.models import JsonObject, ProjectConfig, Resolution, Tool
 from vespe.outcomes import Call, Outcome
 from vespe.registry import ToolRegistry
-from vespe.workspace import Workspace, open_workspace, project_has
+from vespe.workspace import Workspace, open_workspace
 
 ProjectLike: TypeAlias = "Project | ProjectConfig | str | os.PathLike[str] | None"
 """A project however the caller has it: itself, its configuration, its directory, or None for the one that is found from here."""
@@ -102,9 +102,7 @@ def create_tool(
         draft = drafts.draft_from_function(os.fspath(source), name=name, fields=fields)
     else:
         draft = drafts.draft_tool(name, str(type), fields=fields)
-    tool = authoring.create_tool(projects.tools_dir(opened.root), draft, taken=lambda wanted: project_has(opened.root, wanted))
-    trust.trust_created(opened.root, tool.uid)
-    return tool
+    return own_tools.create_tool(opened.root, draft)
 
 
 def load_tool(uid: str, *, project: ProjectLike = None) -> Tool:

@@ -62,3 +62,15 @@ def test_a_schema_may_be_json_or_a_file(command: Command, project: Path) -> None
         command("tool", "create", f"made{number}", "--type", "python_script", "--schema", schema)
         assert command("tool", "run", f"made{number}", "n=x").code == 5
         assert command("tool", "run", f"made{number}", "n=1").code == 0
+
+
+def test_p47_without_room_for_trust_no_tool_is_made_and_a_retry_makes_one_that_runs(command: Command, home: Path, tmp_path: Path) -> None:
+    (tmp_path / "clone/.vespe").mkdir(parents=True)
+    (home / "state").rename(home / "aside")
+    (home / "state").write_text("", encoding="utf-8")
+    create = ("tool", "create", "mine", "--type", "python_script", "--project", str(tmp_path / "clone"))
+    said = command(*create)
+    assert said.code == 1 and "cannot make" in said.err and list((tmp_path / "clone/.vespe/tools").iterdir()) == []
+    (home / "state").unlink()
+    assert command(*create).code == 0
+    assert command("tool", "run", "mine", "--project", str(tmp_path / "clone")).code == 0
