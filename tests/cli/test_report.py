@@ -68,3 +68,15 @@ def test_an_error_is_coloured_on_a_terminal_unless_no_color_says_otherwise() -> 
     code = "from vespe.cli import report; report.error('bad')"
     assert "\x1b[31m" in on_a_terminal(code, NO_COLOR="")
     assert "\x1b[" not in on_a_terminal(code, NO_COLOR="1")
+
+
+def test_a_table_that_leaves_its_last_column_no_room_gives_each_row_lines_of_its_own() -> None:
+    code = "from vespe.cli import report; report.table(('A', 'B', 'C'), [('a' * 30, 'b' * 30, 'the reason why it is so')])"
+    shown = on_a_terminal(code).splitlines()
+    assert shown == [f"{'a' * 30}  {'b' * 30}", "    the reason why it is so"]
+
+
+def test_a_table_of_one_line_a_row_ends_a_long_cell_with_an_ellipsis() -> None:
+    code = "from vespe.cli import report; report.table(('A', 'B'), [('a', 'word ' * 60)], one_line=True)"
+    shown = re.sub(r"\x1b\[[0-9;]*m", "", on_a_terminal(code)).splitlines()
+    assert len(shown) == 3 and shown[2].endswith("…") and len(shown[2]) <= 80

@@ -87,8 +87,11 @@ def count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Print rows: a table on a terminal, lines of tab-separated cells, without the header, in a pipe."""
+def table(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, one_line: bool = False) -> None:
+    """Print rows: a table on a terminal, lines of tab-separated cells, without the header, in a pipe.
+
+    `one_line` cuts the last cell of a table at the terminal's width, with an ellipsis; else it is folded.
+    """
     cells = [["" if cell is None else inert_line(str(cell)) for cell in row] for row in rows]
     if not sys.stdout.isatty():
         for row in cells:
@@ -96,7 +99,7 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     elif len(cells) > _RICH_ROWS:
         _columns([list(columns), *cells])
     else:
-        _rich_table(columns, cells)
+        _rich_table(columns, cells, one_line=one_line)
 
 
 def _columns(rows: list[list[str]]) -> None:
@@ -105,7 +108,7 @@ def _columns(rows: list[list[str]]) -> None:
         click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
 
 
-def _rich_table(columns: Sequence[str], rows: list[list[str]]) -> None:
+def _rich_table(columns: Sequence[str], rows: list[list[str]], *, one_line: bool) -> None:
     """Lay a table out where its last column keeps room to be read in; else give each row lines of its own."""
     console = rich_console.Console(no_color=not _coloured(sys.stdout), highlight=False, markup=False, emoji=False)
     widths = [max(len(cell) for cell in column) for column in zip(columns, *rows, strict=True)]
@@ -115,7 +118,8 @@ def _rich_table(columns: Sequence[str], rows: list[list[str]]) -> None:
         return
     grid = rich_table.Table(box=rich_box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for index, column in enumerate(columns):
-        grid.add_column(column, overflow="fold", no_wrap=index < len(columns) - 1)
+        last = index == len(columns) - 1
+        grid.add_column(column, overflow="ellipsis" if one_line else "fold", no_wrap=one_line or not last)
     for row in rows:
         grid.add_row(*(rich_text.Text(cell) for cell in row))
     console.print(grid)

@@ -42,7 +42,7 @@ def command(everything: bool, kit_id: str | None, project_dir: str | None, as_js
         cells = [(*_cells(row)[:3], row.status, _why(row)) for row in rows]
         report.table(("NAME", "SCOPE", "TYPE", "STATUS", "WHY OR WHAT"), cells)
     else:
-        report.table(("NAME", "SCOPE", "TYPE", "DESCRIPTION"), [_cells(row) for row in rows])
+        report.table(("NAME", "SCOPE", "TYPE", "DESCRIPTION"), [_cells(row) for row in rows], one_line=True)
 
 
 def document_of(row: Row) -> JsonObject:
