@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 import vespe
-from tests.ondisk import python_tool
+from tests.ondisk import python_tool, write_kit
 from vespe import Project, ToolRegistry
 from vespe.errors import NotTrusted, ProjectNotFound, ToolNotFound, UsageError
+from vespe.project import set_active
 
 
 @pytest.fixture
@@ -76,3 +77,20 @@ def test_a_copy_of_a_project_is_trusted_only_by_the_callers_word(made: Project, 
 def test_where_there_is_no_project_it_is_said(home: Path, tmp_path: Path) -> None:
     with pytest.raises(ProjectNotFound, match="no project here"):
         Project(tmp_path)
+
+
+def test_a_living_project_sees_what_changes_in_its_configuration_and_its_kits(
+    made: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VESPE_KITS_PATH", str(tmp_path / "kits"))
+    kit = write_kit(tmp_path / "kits", "alpha")
+    python_tool(kit / "tool-a", "a", "return 1")
+    with pytest.raises(ToolNotFound):
+        made.execute_tool("a")
+    set_active(made.root, ["alpha"])
+    assert made.execute_tool("a").result == 1
+    (kit / "kit_config.json").write_text("{", encoding="utf-8")
+    with pytest.raises(ToolNotFound):
+        made.execute_tool("a")
+    python_tool(Path(made.root) / ".vespe/tools/tool-b", "b", "return 2")
+    assert made.execute_tool("b").result == 2

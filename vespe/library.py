@@ -12,7 +12,7 @@ from vespe.founding import found_project
 from vespe.models import JsonObject, ProjectConfig, Resolution, Tool
 from vespe.outcomes import Call, Outcome
 from vespe.registry import ToolRegistry
-from vespe.workspace import Workspace, open_workspace
+from vespe.workspace import Workspace, fingerprint, open_workspace
 
 ProjectLike: TypeAlias = "Project | ProjectConfig | str | os.PathLike[str] | None"
 """A project however the caller has it: itself, its configuration, its directory, or None for the one that is found from here."""
@@ -23,14 +23,17 @@ class Project:
 
     `path` is the directory that holds `.vespe/`, or one below it; None looks up from the working directory (or
     `VESPE_PROJECT`). `registry` holds in-process implementations. `trusted=True` is the caller's word that this
-    project may run, as `--trust` is on the command line. What is on disk is read anew for each call. Raises
-    ProjectNotFound where there is no project, InvalidDocument for a configuration that cannot be read.
+    project may run, as `--trust` is on the command line. Tools are read from disk for each call; the configuration and
+    the kits when they changed. Raises ProjectNotFound where there is no project, InvalidDocument for a configuration
+    that cannot be read.
     """
 
     def __init__(self, path: str | os.PathLike[str] | None = None, *, registry: ToolRegistry | None = None, trusted: bool = False) -> None:
-        self.root = open_workspace(path).root
+        workspace = open_workspace(path)
+        self.root = workspace.root
         self.registry = registry if registry is not None else ToolRegistry()
         self._trusted = trusted
+        self._opened = (fingerprint(workspace), workspace)
 
     def __repr__(self) -> str:
         return f"Project({self.root!r})"
@@ -79,7 +82,12 @@ class Project:
         return CallPath(workspace=self._workspace(), registry=self.registry, trusted=self._trusted).run(call, cancel=cancel)
 
     def _workspace(self) -> Workspace:
-        return open_workspace(self.root)
+        """Give the project as it is now, opened anew only where its configuration or a kit changed."""
+        before, workspace = self._opened
+        if fingerprint(workspace) != before:
+            workspace = open_workspace(self.root)
+            self._opened = (fingerprint(workspace), workspace)
+        return workspace
 
 
 def create_tool(

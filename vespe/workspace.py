@@ -64,6 +64,24 @@ def open_workspace(path: str | os.PathLike[str] | None = None) -> Workspace:
     return Workspace(root=config.root, config=config, scopes=scopes.every, warnings=warnings)
 
 
+def fingerprint(workspace: Workspace) -> tuple[object, ...]:
+    """Give what changes when the workspace should be opened anew: the configuration, the kit roots and each kit's own file.
+
+    It costs a few calls of the system, where opening reads every kit's kit_config.json.
+    """
+    roots = [path for path, _ in kits.kit_roots()]
+    own = [os.path.join(scope.directory, defaults.KIT_CONFIG_FILE) for scope in workspace.scopes if scope.kit_id is not None]
+    return tuple((path, _stamp(path)) for path in (project.config_path(workspace.root), *roots, *own))
+
+
+def _stamp(path: str) -> tuple[int, int, int] | None:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size, status.st_ino
+
+
 def project_entry(workspace: Workspace, name: str) -> Entry:
     """Give the project's own tool of that name or uid, a broken one too; raises ToolNotFound and AmbiguousTool.
 
