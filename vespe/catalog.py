@@ -95,6 +95,17 @@ def find(directory: str | os.PathLike[str], wanted: str, *, scope: str, kit_id: 
     return tuple(entry for entry in entries if entry is not None and entry.name == wanted)
 
 
+def why_unlistable(directory: str) -> str | None:
+    """Say why no tool of `directory` can be listed; None where they can be, or where there is no such directory."""
+    try:
+        os.scandir(directory).close()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        return error.strerror
+    return None
+
+
 def read_config(path: str) -> bytes | None:
     """Read an ordinary file in four calls of the system; None for anything else, which is for `tooldir` to name."""
     try:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from vespe.deferred import deferred
-from vespe.errors import AmbiguousTool, InvalidTool, ToolNotFound
+from vespe.errors import AmbiguousTool, InvalidDocument, InvalidTool, ToolNotFound
 from vespe.models import Candidate, Entry, Resolution, Row
 from vespe.scopes import Scope, Scopes, scopes_of
 from vespe.snapshots import diff_snapshots, snapshot
@@ -18,7 +18,9 @@ else:
 __all__ = ["Lookup", "Names", "Row", "Scope", "Scopes", "diff_snapshots", "resolve", "rows", "scopes_of", "snapshot"]
 
 Lookup: TypeAlias = Callable[[Scope, str], Sequence[Entry]]
-"""Gives a scope's tool of that uid, else its tools of that name, the broken ones too (`catalog.find`, `Catalog.lookup`)."""
+"""Gives a scope's tool of that uid, else its tools of that name, the broken ones too (`catalog.find`, `Catalog.lookup`).
+
+Raises InvalidDocument for a scope that cannot be listed."""
 Names: TypeAlias = Callable[[], Iterable[str]]
 """Gives the names that could have been meant; asked only where nothing was found."""
 Found: TypeAlias = tuple[Scope, Entry]
@@ -31,7 +33,8 @@ def resolve(name: str, scopes: Sequence[Scope], *, lookup: Lookup, names: Names 
     The first ordered scope with a tool of that name wins, broken or not; a uid comes before a name that looks like one.
     `complete=False` asks no scope after the winner's, so that the other candidates are not known. Raises AmbiguousTool
     where that scope holds several, or several scopes hold the uid; InvalidTool where the winner is broken; ToolNotFound,
-    with the nearest of `names`, or with the inactive kit that has it.
+    with the nearest of `names`, or with the inactive kit that has it. What `lookup` raises for a scope that may hold the
+    winner is raised too, since no later scope may take its place; of another scope it is a warning.
     """
     scope, slash, rest = name.partition("/")
     if slash:
@@ -39,11 +42,20 @@ def resolve(name: str, scopes: Sequence[Scope], *, lookup: Lookup, names: Names 
     if name.startswith(_UID_PREFIX) and (exact := _by_uid(name, scopes, lookup)):
         return _one(name, exact, reason="its uid is exact")
     found: list[Found] = []
+    warnings: list[str] = []
     for place in scopes:
-        if found and found[0][0].ordered and not complete:
+        won = bool(found) and found[0][0].ordered
+        if won and not complete:
             break
-        found += [(place, entry) for entry in lookup(place, name) if entry.name == name or (entry.uid == name and not place.active)]
-    return _first(name, found) if found and found[0][0].ordered else _nowhere(name, scopes, found=found, names=names)
+        try:
+            entries = lookup(place, name)
+        except InvalidDocument as error:
+            if place.ordered and not won:
+                raise
+            warnings.append(str(error))
+            continue
+        found += [(place, entry) for entry in entries if entry.name == name or (entry.uid == name and not place.active)]
+    return _first(name, found, warnings) if found and found[0][0].ordered else _nowhere(name, scopes, found=found, names=names)
 
 
 def rows(scopes: Sequence[Scope], entries: Callable[[Scope], Iterable[Entry]], *, everything: bool = True) -> tuple[Row, ...]:
@@ -109,7 +121,7 @@ def _one(name: str, found: Sequence[Found], *, reason: str) -> Resolution:
     return Resolution(name=name, entry=entry, reason=reason, candidates=(chosen,))
 
 
-def _first(name: str, found: Sequence[Found]) -> Resolution:
+def _first(name: str, found: Sequence[Found], warnings: Sequence[str]) -> Resolution:
     winner, entry = found[0]
     same = [pair for pair in found if pair[0] is winner]
     if len(same) > 1:
@@ -119,8 +131,8 @@ def _first(name: str, found: Sequence[Found]) -> Resolution:
     chosen = Candidate(entry=entry, status="selected", reason=reason, decided_by=winner.decided_by)
     others = tuple(_other(scope, other, by=found[0], among=found) for scope, other in found[1:])
     twins = [f"{scope.name}/{other.uid}" for scope, other in found[1:] if scope.active and other.uid == entry.uid]
-    warnings = tuple(f"the uid {entry.uid} is not unique: {twin} has it too" for twin in twins)
-    return Resolution(name=name, entry=entry, reason=reason, candidates=(chosen, *others), warnings=warnings)
+    shared = (f"the uid {entry.uid} is not unique: {twin} has it too" for twin in twins)
+    return Resolution(name=name, entry=entry, reason=reason, candidates=(chosen, *others), warnings=(*shared, *warnings))
 
 
 def _other(scope: Scope, entry: Entry, *, by: Found, among: Sequence[Found]) -> Candidate:

@@ -1,11 +1,11 @@
 """A project opened on this machine: its configuration, the user's own, the kits, and the scopes in which names are looked for."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from vespe import catalog, defaults, kits, locations, project, resolver, tooldir
-from vespe.errors import AmbiguousTool, ToolNotFound
+from vespe.errors import AmbiguousTool, InvalidDocument, StorageError, ToolNotFound
 from vespe.models import Entry, ProjectConfig, Resolution, Row, Tool
 from vespe.resolver import Scope
 
@@ -15,7 +15,7 @@ class Workspace:
     """A project as it was when it was opened; tools are looked up on disk each time.
 
     `root` is the directory that holds `.vespe/`; `scopes` are all of them, in order; `warnings` are sentences on what
-    the configuration names and the machine does not have, or may not say.
+    the configuration names and the machine does not have, or may not say, and on active scopes that cannot be listed.
     """
 
     root: str
@@ -24,7 +24,10 @@ class Workspace:
     warnings: tuple[str, ...] = ()
 
     def resolve(self, name: str, *, complete: bool = True) -> Resolution:
-        """Say which tool a name means here; raises ToolNotFound, AmbiguousTool or InvalidTool."""
+        """Say which tool a name means here; raises ToolNotFound, AmbiguousTool or InvalidTool.
+
+        InvalidDocument where a scope that may have it, and would come first, cannot be listed.
+        """
         return resolver.resolve(name, self.scopes, lookup=_found, names=self._names, complete=complete)
 
     def tool(self, name: str) -> Tool:
@@ -36,7 +39,10 @@ class Workspace:
         return tooldir.load(entry.path, scope=entry.scope, kit_id=entry.kit_id)
 
     def rows(self) -> tuple[Row, ...]:
-        """List every tool with its status, by name: shadowed, inactive and broken ones too."""
+        """List every tool with its status, by name: shadowed, inactive and broken ones too.
+
+        A scope that cannot be listed hides none of the others' tools.
+        """
         return resolver.rows(self.scopes, _entries)
 
     def ordered_rows(self) -> tuple[Row, ...]:
@@ -60,7 +66,7 @@ def open_workspace(path: str | os.PathLike[str] | None = None) -> Workspace:
     """Open the project at or above `path`; raises ProjectNotFound, and InvalidDocument for a configuration that cannot be read."""
     config = project.read_config(find_root(path))
     scopes = resolver.scopes_of(config, kits.find_kits(count_tools=False))
-    warnings = (*scopes.warnings, *project.restricted_keys(config.document))
+    warnings = (*scopes.warnings, *_unlistable(scopes.every), *project.restricted_keys(config.document))
     return Workspace(root=config.root, config=config, scopes=scopes.every, warnings=warnings)
 
 
@@ -107,9 +113,23 @@ def _project_entries(root: str, wanted: str) -> Sequence[Entry]:
     return catalog.find(project.tools_dir(root), wanted, scope=defaults.PROJECT_TOOLS, kit_id=None)
 
 
+def _unlistable(scopes: Iterable[Scope]) -> Iterator[str]:
+    for scope in scopes:
+        reason = catalog.why_unlistable(scope.directory) if scope.active else None
+        if reason is not None:
+            yield f"the tools of {scope.name} cannot be listed: {scope.directory}: {reason}"
+
+
 def _found(scope: Scope, wanted: str) -> Sequence[Entry]:
-    return catalog.find(scope.directory, wanted, scope=scope.name, kit_id=scope.kit_id)
+    try:
+        return catalog.find(scope.directory, wanted, scope=scope.name, kit_id=scope.kit_id)
+    except StorageError as error:
+        reason = f"cannot be listed ({os.strerror(error.details['errno'])}), so whether {scope.name} has {wanted!r} is not known"
+        raise InvalidDocument(reason, path=scope.directory, hint="mend it, or name another scope's tool as scope/name") from None
 
 
 def _entries(scope: Scope) -> Iterable[Entry]:
-    return catalog.scan(scope.directory, scope=scope.name, kit_id=scope.kit_id).values()
+    try:
+        return catalog.scan(scope.directory, scope=scope.name, kit_id=scope.kit_id).values()
+    except StorageError:
+        return ()  # one of the warnings says so

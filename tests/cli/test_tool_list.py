@@ -75,3 +75,13 @@ def test_an_inactive_kit_says_how_to_see_its_tools(command: Command) -> None:
 def test_broken_tools_that_are_left_out_are_counted(command: Command, project: Path) -> None:
     (project / ".vespe/tools/tool-broken").mkdir()
     assert "1 broken tool left out" in command("tool", "list").err
+
+
+def test_p48_a_tools_directory_that_is_none_is_a_warning_and_the_kits_are_listed(command: Command, project: Path) -> None:
+    command("kit", "activate", "file_io_without_git")
+    (project / ".vespe/tools").rmdir()
+    (project / ".vespe/tools").write_text("", encoding="utf-8")
+    said = command("tool", "list", "--json")
+    assert said.code == 0 and "read_file" in [tool["name"] for tool in said.document["tools"]]
+    assert "the tools of project_tools cannot be listed" in said.err
+    assert command("tool", "run", "read_file", "path=x").code == 4
