@@ -96,3 +96,139 @@ SCHEMAS = st.fixed_dictionaries(
         "additionalProperties": st.booleans(),
     }
 )
+
+
+ANTHROPIC_TEXTS = st.builds(
+    lambda text, more: {"type": "text", "text": text, **more}, SPOKEN, st.just({}) | MARKS | st.just({"citations": None})
+)
+CALL_FIELDS: st.SearchStrategy[Any] = st.just({}) | MARKS | st.just({"caller": {"type": "direct"}})
+ASIDE = st.sampled_from(
+    [
+        {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"},
+        {"type": "redacted_thinking", "data": "eHh4"},
+        {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "a"}},
+    ]
+)
+RESULT_BLOCKS: st.SearchStrategy[Any] = ANTHROPIC_TEXTS | st.sampled_from(
+    [
+        {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PNG}},
+        {"type": "image", "source": {"type": "url", "url": "https://example.com/a.png"}, "cache_control": {"type": "ephemeral"}},
+        {
+            "type": "document",
+            "source": {"type": "base64", "media_type": "application/pdf", "data": "JVBERi0xLjQK"},
+            "title": "a",
+            "context": "b",
+        },
+        {"type": "document", "source": {"type": "url", "url": "https://example.com/a.pdf"}},
+        {"type": "search_result", "content": [{"type": "text", "text": "a"}], "source": "s", "title": "t"},
+        {"type": "tool_reference", "tool_name": "t"},
+    ]
+)
+USER_BLOCKS: st.SearchStrategy[Any] = RESULT_BLOCKS.filter(lambda block: block["type"] != "tool_reference") | st.just(
+    {"type": "container_upload", "file_id": "file_1"}
+)
+
+
+@st.composite
+def anthropic_conversations(draw: st.DrawFn) -> tuple[Any, list[dict[str, Any]]]:
+    """Draw (system, messages) that keep Anthropic's rules, with every kind of block in every place that it may stand in."""
+    system = draw(st.just([]) | SPOKEN | st.lists(ANTHROPIC_TEXTS, min_size=1, max_size=3))
+    ids = iter(draw(st.lists(IDS, min_size=12, max_size=12, unique=True)))
+    messages: list[dict[str, Any]] = [{"role": "user", "content": draw(TEXTS | st.lists(USER_BLOCKS, min_size=1, max_size=3))}]
+    for _ in range(draw(st.integers(0, 3))):
+        calls = [
+            {
+                "type": "tool_use",
+                "id": next(ids),
+                "name": draw(NAMES),
+                "input": draw(JSON_OBJECTS),
+                **draw(CALL_FIELDS),
+            }
+            for _ in range(draw(st.integers(0, 3)))
+        ]
+        said = draw(st.permutations([*calls, *draw(st.lists(ANTHROPIC_TEXTS | ASIDE, min_size=0 if calls else 1, max_size=3))]))
+        messages.append({"role": "assistant", "content": said})
+        results = [{"type": "tool_result", "tool_use_id": call["id"], **draw(result_fields())} for call in calls]
+        rest = draw(st.lists(USER_BLOCKS, min_size=0 if results else 1, max_size=2))
+        messages.append({"role": "user", "content": [*results, *rest]})
+        if draw(st.booleans()):
+            messages.append({"role": "system", "content": draw(SPOKEN | st.lists(ANTHROPIC_TEXTS, min_size=1, max_size=2))})
+    return system, messages
+
+
+@st.composite
+def result_fields(draw: st.DrawFn) -> dict[str, Any]:
+    """Draw what a result holds besides its call's id."""
+    content = draw(
+        st.just({})
+        | st.builds(lambda text: {"content": text}, TEXTS)
+        | st.builds(lambda blocks: {"content": blocks}, st.lists(RESULT_BLOCKS, min_size=1, max_size=3))
+    )
+    return {**content, **draw(st.sampled_from([{}, {"is_error": True}, {"is_error": False}, {"cache_control": {"type": "ephemeral"}}]))}
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=4),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=5,
+)
+KEYS = (
+    "content",
+    "tool_calls",
+    "tool_call_id",
+    "name",
+    "refusal",
+    "function_call",
+    "anthropic_blocks",
+    "cache_control",
+    "is_error",
+    "images",
+    "thinking",
+    "reasoning_details",
+    "anthropic",
+)
+BLOCK_KEYS = (
+    "type",
+    "text",
+    "source",
+    "image_url",
+    "file",
+    "id",
+    "name",
+    "input",
+    "content",
+    "tool_use_id",
+    "function",
+    "anthropic",
+    "cache_control",
+    "arguments",
+    "url",
+    "custom",
+)
+BLOCK_TYPES = st.sampled_from(
+    [
+        "text",
+        "image",
+        "image_url",
+        "file",
+        "document",
+        "document_url",
+        "tool_use",
+        "tool_result",
+        "refusal",
+        "function",
+        "custom",
+        "base64",
+        "url",
+    ]
+)
+ROLES = st.sampled_from(["system", "developer", "user", "assistant", "tool", "function"])
+WILD = st.recursive(
+    JSON,
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.fixed_dictionaries({}, optional={**dict.fromkeys(BLOCK_KEYS, inner), "type": BLOCK_TYPES | JSON})
+    ),
+    max_leaves=8,
+)
+WILD_MESSAGES = st.lists(st.fixed_dictionaries({"role": ROLES}, optional=dict.fromkeys(KEYS, WILD)), max_size=4)
+"""Messages of nonsense under the right names."""

@@ -1,5 +1,6 @@
 """Anthropic: tools, calls, results, and whole conversations there and back."""
 
+import contextlib
 import copy
 import functools
 import json
@@ -12,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 
 from tests.adapters import corpus, strategies
-from tests.adapters.judges import accepts, assert_anthropic_request
-from vespe.adapters import ollama_messages
+from tests.adapters.judges import accepts, assert_anthropic_request, complaint
+from vespe.adapters import ollama_messages, openai
 from vespe.adapters.anthropic import AnthropicAdapter, AnthropicShape, from_openai_messages, to_openai_messages
 from vespe.errors import InvalidDocument, InvalidToolCall, ToolExecutionError
 from vespe.models import Tool
@@ -75,6 +76,29 @@ def test_there_and_back_is_the_identity_on_what_both_can_express(messages: list[
     assert_anthropic_request(made["system"], made["messages"])
     assert to_openai_messages(made["messages"], made["system"]) == messages
     assert from_openai_messages(to_openai_messages(made["messages"], made["system"])) == made
+
+
+@settings(derandomize=True, max_examples=200, deadline=None)
+@given(strategies.anthropic_conversations())
+def test_anthropics_own_conversations_come_back_block_by_block(drawn: tuple[Any, list[dict[str, Any]]]) -> None:
+    system, messages = drawn
+    assert_anthropic_request(system, messages)
+    kept = copy.deepcopy(drawn)
+    inner = to_openai_messages(messages, system)
+    for message in openai.to_wire(inner):
+        assert accepts("openai message", message), complaint("openai message", message)
+    assert from_openai_messages(inner) == {"system": system, "messages": messages}
+    assert drawn == kept
+
+
+@settings(derandomize=True, max_examples=200, deadline=None, report_multiple_bugs=False)
+@given(strategies.WILD_MESSAGES)
+def test_nonsense_ends_in_a_translation_or_in_a_sentence(messages: list[dict[str, Any]]) -> None:
+    kept = copy.deepcopy(messages)
+    for translate in (*TRANSLATIONS.values(), openai.to_wire):
+        with contextlib.suppress(InvalidDocument):
+            translate(messages)
+    assert messages == kept
 
 
 def case_of(path: Path) -> list[dict[str, Any]]:

@@ -132,8 +132,8 @@ def test_what_is_no_conversation_is_refused_by_its_index(message: dict[str, Any]
 
 def test_messages_that_say_nothing_are_dropped_and_later_system_messages_stay() -> None:
     talk: list[dict[str, Any]] = [
-        {"role": "assistant", "content": []},
-        {"role": "user", "content": ""},
+        {"role": "assistant", "content": [text("")]},
+        {"role": "user", "content": [text(""), text("")]},
         {"role": "system", "content": [text("s")]},
     ]
     assert to_openai_messages(talk) == [{"role": "system", "content": [text("s")]}]

@@ -1,7 +1,7 @@
 """Translate conversations of 500 to 4,000 messages, half of them calls and results: `python tests/benchmarks/adapters.py`.
 
-Prints the best of nine, in processor time, as µs per message, which stays the same where the work is linear, and litellm's translation of the
-same conversations beside it where litellm is installed (`pip install litellm`, in an environment of its own).
+Prints the best of nine, in processor time, as µs per message, which stays the same where the work is linear, and beside it
+litellm's translation of the same conversations where litellm is installed (in an environment of its own).
 """
 
 import importlib

@@ -19,7 +19,7 @@ _LONGEST_NAME: Final = 128
 def system_blocks(message: JsonObject, index: int) -> list[JsonObject]:
     """Give the text blocks of a system or developer message; raises InvalidDocument for any other content."""
     blocks = _content_blocks(message, index)
-    if any(block["type"] != "text" for block in blocks):
+    if any(block.get("type") != "text" for block in blocks):
         refuse(index, "a system message holds text only", pointer="/content")
     return blocks
 
@@ -31,7 +31,7 @@ def user_blocks(message: JsonObject, index: int) -> list[JsonObject]:
     named = f"[name: {name}]" if isinstance(name, str) and name else ""
     if blocks and NAME_MARK.fullmatch(named):
         return [{"type": "text", "text": named}, *blocks]
-    if blocks and blocks[0]["type"] == "text" and NAME_MARK.fullmatch(blocks[0]["text"]):
+    if blocks and blocks[0].get("type") == "text" and NAME_MARK.fullmatch(str(blocks[0].get("text"))):
         return [{"type": "text", "text": "[name: ]"}, *blocks]
     return blocks
 
@@ -126,7 +126,7 @@ def _ordered(order: list[JsonValue], parts: list[JsonObject], calls: list[JsonOb
     for item in order:
         if isinstance(item, dict):
             made.append(verbatim(item, index))
-        elif item in waiting and (block := next(waiting[item], None)) is not None:
+        elif isinstance(item, str) and item in waiting and (block := next(waiting[item], None)) is not None:
             made.append(block)
     return [*made, *waiting[PART], *waiting[CALL]]
 

@@ -112,7 +112,7 @@ def is_empty(part: JsonObject) -> bool:
 
 def plain_text(parts: list[JsonObject]) -> str | None:
     """Give the text of a single text part that carries nothing else, else None."""
-    if len(parts) == 1 and parts[0].keys() == {"type", "text"} and parts[0]["type"] == "text":
+    if len(parts) == 1 and parts[0].keys() == {"type", "text"} and parts[0]["type"] == "text" and isinstance(parts[0]["text"], str):
         text: str = parts[0]["text"]
         return text
     return None

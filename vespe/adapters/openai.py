@@ -111,9 +111,9 @@ def _sent(message: JsonObject, index: int, keep: Collection[str]) -> JsonObject:
     if isinstance(message.get("content"), list):
         known = {*_PART_KEYS, *keep}
         parts = parts_of(sent["content"], index)
-        sent["content"] = [{k: v for k, v in part.items() if k in known or part.get("type") not in known} for part in parts]
-    if isinstance(sent.get("tool_calls"), list):
-        sent["tool_calls"] = [{key: value for key, value in call.items() if key in _CALL_KEYS} for call in sent["tool_calls"]]
+        sent["content"] = [{k: v for k, v in part.items() if k in known or str(part.get("type")) not in known} for part in parts]
+    if isinstance(calls := sent.get("tool_calls"), list) and all(isinstance(call, dict) for call in calls):
+        sent["tool_calls"] = [{key: value for key, value in call.items() if key in _CALL_KEYS} for call in calls]
     if sent.get("role") == "tool":
         sent.setdefault("content", "")
     return sent
