@@ -89,6 +89,10 @@ def test_the_protocols_own_example_results_come_back(shared: Path) -> None:
         assert from_tool_message(to_tool_message(result, "c")) == result
 
 
+def test_a_result_that_is_json_is_its_text() -> None:
+    assert from_tool_message({"role": "tool", "content": {"n": 1}}) == {"content": [{"type": "text", "text": '{"n":1}'}]}
+
+
 def test_an_image_by_url_is_a_link_and_audio_is_refused() -> None:
     image = {"type": "image_url", "image_url": {"url": "https://e.com/a.png"}}
     assert from_tool_message({"content": [image]}) == {

@@ -121,3 +121,8 @@ def test_an_image_in_a_result_follows_the_last_result_in_a_users_message() -> No
 def test_a_part_that_openai_does_not_know_goes_as_it_came() -> None:
     part = {"type": "document_url", "document_url": "https://e.com/a.pdf"}
     assert to_wire([{"role": "user", "content": [part]}]) == [{"role": "user", "content": [part]}]
+
+
+def test_a_result_that_is_json_goes_as_its_text_and_one_without_content_as_nothing() -> None:
+    talk: list[dict[str, Any]] = [{"role": "tool", "tool_call_id": "1", "content": {"n": [1]}}, {"role": "tool", "tool_call_id": "2"}]
+    assert [message["content"] for message in to_wire(talk)] == ['{"n":[1]}', ""]

@@ -6,7 +6,7 @@ from typing import Final
 from vespe.adapters import arguments
 from vespe.adapters.anthropic_blocks import to_block, verbatim
 from vespe.adapters.identifiers import encode_id
-from vespe.adapters.inner import BLOCKS, CACHE, CALL, IS_ERROR, PART, is_empty, parts_of, plain_text, refuse, rest_for, said
+from vespe.adapters.inner import BLOCKS, CACHE, CALL, IS_ERROR, PART, is_empty, parts_of, plain_text, refuse, rest_for, said, told
 from vespe.errors import InvalidDocument
 from vespe.models import JsonObject, JsonValue
 
@@ -92,7 +92,8 @@ def input_of(given: JsonValue, index: int) -> JsonObject:
 
 
 def result_block(message: JsonObject, identifier: str, index: int) -> JsonObject:
-    """Give the `tool_result` block of a tool message; a text stays a text, and where there is nothing there is no `content`."""
+    """Give the `tool_result` block of a tool message; a text stays one, JSON becomes one, and nothing is no `content`."""
+    message = told(message, index)
     block: JsonObject = {"type": "tool_result", "tool_use_id": encode_id(identifier)}
     blocks = _content_blocks(message, index)
     if blocks:

@@ -26,6 +26,7 @@ REASONING: Final = "reasoning_content"
 GENERATED: Final = re.compile(r"vespe_call_[0-9]+")
 """Ids that Vespe gave to calls that had none; Ollama, which needs none, never sees them."""
 _MAX_DEPTH: Final = 200
+_PARTS: Final = frozenset(("text", "refusal", "image_url", "file", "document_url", "input_audio"))
 
 
 def generated_id(ordinal: int) -> str:
@@ -103,6 +104,21 @@ def _part(part: JsonValue, index: int, place: int) -> JsonObject:
     if "type" not in part and isinstance(part.get("text"), str):
         return {"type": "text", **part}
     return part
+
+
+def told(message: JsonObject, index: int) -> JsonObject:
+    """Give a tool message whose content is text or parts: any other value, a tool's JSON, becomes its compact JSON text."""
+    content = message.get("content")
+    if content is None or isinstance(content, str) or (isinstance(content, list) and all(map(_is_part, content))) or _is_part(content):
+        return message
+    try:
+        return {**message, "content": documents.compact_json(content)}
+    except (TypeError, ValueError, RecursionError) as error:
+        refuse(index, f"a result cannot be said in JSON: {error}", pointer="/content")
+
+
+def _is_part(value: JsonValue) -> bool:
+    return isinstance(value, str) or (isinstance(value, dict) and isinstance(value.get("type"), str) and value["type"] in _PARTS)
 
 
 def is_empty(part: JsonObject) -> bool:

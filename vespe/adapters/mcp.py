@@ -7,7 +7,7 @@ from typing import ClassVar, Final
 from vespe import schemas
 from vespe.adapters import definitions, execution
 from vespe.adapters.anthropic_blocks import data_url
-from vespe.adapters.inner import IS_ERROR, MCP_BLOCKS, PART, REST, STRUCTURED, copied, parts_of, refuse
+from vespe.adapters.inner import IS_ERROR, MCP_BLOCKS, PART, REST, STRUCTURED, copied, parts_of, refuse, told
 from vespe.models import JsonObject, JsonValue, Tool
 from vespe.outcomes import Call
 
@@ -99,7 +99,7 @@ def to_tool_message(result: JsonObject, call_id: str) -> JsonObject:
 
 def from_tool_message(message: JsonObject) -> JsonObject:
     """Give the `tools/call` result of an inner tool message; raises InvalidDocument for content that MCP cannot say."""
-    waiting = iter([_block(part) for part in parts_of(message.get("content"), 0)])
+    waiting = iter([_block(part) for part in parts_of(told(message, 0).get("content"), 0)])
     order = message.get(MCP_BLOCKS)
     content: list[JsonObject] = []
     for item in order if isinstance(order, list) else ():

@@ -7,7 +7,7 @@ from typing import Any, Final, TypeVar
 from vespe.adapters import arguments
 from vespe.adapters.anthropic_blocks import data_url
 from vespe.adapters.identifiers import Calls
-from vespe.adapters.inner import BLOCKS, GENERATED, IS_ERROR, REASONING, checked, is_empty, parts_of, refuse, said
+from vespe.adapters.inner import BLOCKS, GENERATED, IS_ERROR, REASONING, checked, is_empty, parts_of, refuse, said, told
 from vespe.errors import InvalidDocument
 from vespe.models import JsonObject, JsonValue
 
@@ -76,6 +76,7 @@ def unmark(text: str) -> tuple[str, bool]:
 
 
 def _outward(message: JsonObject, role: str, calls: Calls[None], *, index: int) -> JsonObject:
+    message = told(message, index) if role == "tool" else message
     parts = [part for part in parts_of(message.get("content"), index) if not is_empty(part)]
     if role == "assistant":
         parts += parts_of(message.get("refusal"), index)

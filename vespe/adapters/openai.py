@@ -6,7 +6,7 @@ from typing import ClassVar, Final
 
 from vespe import schemas
 from vespe.adapters import definitions, execution
-from vespe.adapters.inner import checked, copied, parts_of
+from vespe.adapters.inner import checked, copied, parts_of, told
 from vespe.models import JsonObject, JsonValue, Tool
 from vespe.outcomes import Call
 
@@ -108,14 +108,14 @@ def to_wire(messages: Iterable[JsonObject], *, keep: Collection[str] = ()) -> li
 def _sent(message: JsonObject, index: int, keep: Collection[str]) -> JsonObject:
     keys = {*_MESSAGE_KEYS.get(str(message.get("role")), ("role", "content")), *keep}
     sent = {key: copied(value, index) for key, value in message.items() if key in keys}
-    if isinstance(message.get("content"), list):
+    if message.get("role") == "tool":
+        sent["content"] = told(sent, index).get("content") or ""
+    if isinstance(sent.get("content"), list):
         known = {*_PART_KEYS, *keep}
         parts = parts_of(sent["content"], index)
         sent["content"] = [{k: v for k, v in part.items() if k in known or str(part.get("type")) not in known} for part in parts]
     if isinstance(calls := sent.get("tool_calls"), list) and all(isinstance(call, dict) for call in calls):
         sent["tool_calls"] = [{key: value for key, value in call.items() if key in _CALL_KEYS} for call in calls]
-    if sent.get("role") == "tool":
-        sent.setdefault("content", "")
     return sent
 
 
