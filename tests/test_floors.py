@@ -18,7 +18,7 @@ PLAN = """\
     schemas locations process file_walk sockets slots confined redaction
  3  script_environments tooldir configuration places private_copy annotated python_classes schema_forms trees web
     text_search git_commit adapters.inner adapters.arguments adapters.definitions
- 4  annotations file_tools kits verdicts approvals project http_templates adapters.identifiers adapters.anthropic_blocks
+ 4  annotations file_tools git_changes kits verdicts approvals project http_templates adapters.identifiers adapters.anthropic_blocks
  5  catalog scopes snapshots signatures trust adapters.anthropic_contents adapters.ollama_messages
  6  founding resolver drafts review adapters.anthropic_outbound adapters.anthropic_inbound adapters.stops
  7  authoring executors.base adapters.base

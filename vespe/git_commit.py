@@ -54,7 +54,7 @@ class _Repository(NamedTuple):
             done = self.run(
                 [*GIT, *arguments],
                 cwd=self.top,
-                env=_environment() | dict(extra or {}),
+                env=environment() | dict(extra or {}),
                 input=stdin.encode("utf-8"),
                 capture_output=True,
                 check=False,
@@ -215,7 +215,8 @@ def _diff(repository: _Repository, place: _Place, commit: str) -> str:
     return f"{diff[:MAX_DIFF]}\n[cut by vespe: {len(diff) - MAX_DIFF} of {len(diff)} characters are left out]\n"
 
 
-def _environment() -> dict[str, str]:
+def environment() -> dict[str, str]:
+    """Give the environment that every command runs in: the caller's without what points git elsewhere, and nothing is asked or fetched."""
     mine = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     return mine | {"GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_LITERAL_PATHSPECS": "1", "LC_ALL": "C"}
 

@@ -1,11 +1,11 @@
-"""The shell tools over git and common programs: what they give, and what no value or repository makes them do."""
+"""The tools over git and common programs: what they give, and what no value or repository makes them do."""
 
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.kits.shipped import call, git
+from tests.kits.shipped import DIRECTORIES, call, document, git
 from vespe.errors import InvalidArguments, ToolExecutionError
 
 KIT = "git_and_programs/{}"
@@ -165,6 +165,35 @@ def test_nothing_that_a_repository_configures_is_run(repo: Path, tmp_path: Path)
     assert not (tmp_path / "ran").exists(), (tmp_path / "ran").read_text(encoding="utf-8")
 
 
+def filtered(at: Path, tmp_path: Path, *config: str) -> Path:
+    """Give each text file a filter that tells of its run, named in a configuration, and make files look changed."""
+    evil = tmp_path / "evil.sh"
+    evil.write_text(f"#!/bin/sh\necho $0 $* >> {tmp_path}/ran\ncat\n", encoding="utf-8")
+    evil.chmod(0o755)
+    git(at, "config", *config, str(evil))
+    (at / ".git" / "info" / "attributes").write_text("*.txt filter=evil\n", encoding="utf-8")
+    (at / "b é.txt").write_text("b\n", encoding="utf-8")
+    return tmp_path / "ran"
+
+
+@pytest.mark.parametrize("kind", ["clean", "process", "smudge"])
+def test_p17_no_filter_that_a_repository_configures_is_run(repo: Path, tmp_path: Path, kind: str) -> None:
+    ran = filtered(repo, tmp_path, f"filter.evil.{kind}")
+    for name, inputs in GIT_TOOLS.items():
+        if name in ("git_status", "git_diff"):
+            with pytest.raises(ToolExecutionError, match=rf"filter\.evil\.{kind}"):
+                run(name, repo, **inputs)
+        else:
+            assert run(name, repo, **inputs) is not None
+    assert not ran.exists(), ran.read_text(encoding="utf-8")
+
+
+def test_p17_a_project_in_a_repository_is_told_only_what_lies_beneath_it(repo: Path) -> None:
+    (repo / "sub").mkdir()
+    (repo / "sub/new.txt").write_text("x", encoding="utf-8")
+    assert run("git_status", repo / "sub") == ["## main", "?? sub/"] and run("git_diff", repo / "sub") == ""
+
+
 def test_reading_changes_nothing_in_the_repository(repo: Path) -> None:
     before = {path: path.stat().st_mtime_ns for path in (repo / ".git").rglob("*") if path.is_file()}
     for name, inputs in GIT_TOOLS.items():
@@ -179,12 +208,23 @@ def test_outside_a_repository_git_says_so(home: Path, tmp_path: Path) -> None:
 
 
 def test_words_are_counted_in_a_text_or_a_file(repo: Path) -> None:
-    assert run("word_count", repo, text="one two\nthree\n").split() == ["2", "3", "14"]
-    assert run("word_count", repo, path="a.txt").split() == ["3", "3", "14", "a.txt"]
-    assert run("word_count", repo, text="").split() == ["0", "0", "0"]
+    assert run("word_count", repo, text="one two\nthree\n") == {"lines": 2, "words": 3, "bytes": 14}
+    assert run("word_count", repo, path="a.txt") == {"lines": 3, "words": 3, "bytes": 14}
+    assert run("word_count", repo, text="") == {"lines": 0, "words": 0, "bytes": 0}
+    assert run("word_count", repo, text="é")["bytes"] == 2
     for inputs in ({}, {"text": "x", "path": "a.txt"}):
         with pytest.raises(InvalidArguments):
             run("word_count", repo, **inputs)
+
+
+@pytest.mark.parametrize("path", ["link", "out/secret.txt", "out", "out/"])
+def test_p17_nothing_is_counted_through_a_link(repo: Path, tmp_path: Path, path: str) -> None:
+    (tmp_path / "secret.txt").write_text("the secret\n", encoding="utf-8")
+    (repo / "link").symlink_to("../secret.txt")
+    (repo / "out").symlink_to("..")
+    for name in ("word_count", "disk_usage"):
+        with pytest.raises(InvalidArguments):
+            run(name, repo, path=path)
 
 
 def test_lines_are_sorted_by_choice(repo: Path) -> None:
@@ -197,8 +237,21 @@ def test_lines_are_sorted_by_choice(repo: Path) -> None:
         assert run("sort_lines", repo, text=text, order=order) == lines
 
 
-def test_the_clock_and_the_disk_are_read(repo: Path) -> None:
+def test_the_clock_is_read(repo: Path) -> None:
     (now,) = run("current_time", repo)
     assert now.endswith("Z")
-    size, path = run("disk_usage", repo, path="a.txt").rstrip("\n").split("\t")
-    assert int(size) >= 0 and path == "a.txt"
+
+
+def test_files_and_their_bytes_are_added_up_at_any_depth(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "at/a/b").mkdir(parents=True)
+    for name, text in (("one", "1"), ("a/two", "22"), ("a/b/three", "333")):
+        (tmp_path / "at" / name).write_text(text, encoding="utf-8")
+    (tmp_path / "at/link").symlink_to("a")
+    assert run("disk_usage", tmp_path / "at") == {"files": 3, "directories": 2, "bytes": 6, "unreadable": 0}
+    assert run("disk_usage", tmp_path / "at", path="a/./b/")["bytes"] == 3
+    assert run("disk_usage", tmp_path / "at", path="./a//two") == {"files": 1, "directories": 0, "bytes": 2, "unreadable": 0}
+
+
+def test_most_of_the_kit_is_programs_and_no_scripts() -> None:
+    kinds = [document(name)["implementation_details"]["type"] for name in DIRECTORIES if name.startswith(KIT.format(""))]
+    assert kinds.count("shell_command") >= 5
