@@ -113,6 +113,14 @@ def test_p46_processes_that_create_different_names_all_win(tools: Path) -> None:
     assert listed(tools) == [(f"n{p}{n}", None) for p in range(4) for n in range(3)]
 
 
+@pytest.mark.parametrize("kind", ["fifo", "file"])
+def test_p48_a_tools_directory_that_is_none_is_a_sentence_and_never_blocks(kind: str, tools: Path) -> None:
+    tools.rmdir()
+    os.mkfifo(tools) if kind == "fifo" else tools.write_text("", encoding="utf-8")
+    with pytest.raises(InvalidDocument, match="is no directory"):
+        made(tools)
+
+
 KILLED = {
     "before a file": "trees._write = lambda *a: stop()",
     "between files": "write = trees._write\ntrees._write = lambda *a: (write(*a), stop())",

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from vespe import documents, tooldir
 from vespe.defaults import CONFIG_FILE, DESCRIPTION_FILE, PROJECT_TOOLS
 from vespe.drafts import Draft, check_name, describe
-from vespe.errors import InvalidTool, StorageError, ToolNotFound, UsageError
+from vespe.errors import InvalidDocument, InvalidTool, StorageError, ToolNotFound, UsageError
 from vespe.models import JsonObject, Tool
 from vespe.trees import TreeFile, place_tree, read_tree, remove_tree, sweep
 
@@ -140,6 +140,7 @@ def _make(directory: str) -> None:
     try:
         os.mkdir(directory)
     except FileExistsError:
-        pass
+        if not os.path.isdir(directory):
+            raise InvalidDocument("is no directory, so no tool can be made in it", path=directory) from None
     except OSError as error:
         raise StorageError("create", directory, error) from error
