@@ -51,8 +51,11 @@ def _place(root: str, inner: str) -> None:
         trust.trust_place(root, staged=name)
         os.rename(staged, inner)
         documents.sync_directory(root)
-    except StorageError:
-        raise
+    except StorageError as error:
+        if not error.path.startswith(staged):
+            raise
+        number = error.details["errno"]
+        raise StorageError("make", inner, OSError(number, os.strerror(number))) from None
     except OSError as error:
         raise StorageError("make", inner, error) from error
     finally:
