@@ -326,6 +326,66 @@ def test_a_process_that_kills_its_supervisor_is_ended_with_it() -> None:
     assert gone(marker, 5.0)
 
 
+MISCHIEF = """
+import os, signal, sys, time
+reader, writer = os.pipe()
+if os.fork() == 0:
+    os.setsid()
+    os.write(writer, b"detached")
+    time.sleep(60)
+    os._exit(0)
+os.read(reader, 8)
+parent = os.getppid()
+with open(f"/proc/{parent}/stat") as file:
+    grandparent = int(file.read().rpartition(")")[2].split()[1])
+"""
+"""Detaches a daemon, then finds the processes that watch over it."""
+
+
+def mischief(source: str, marker: str, **fields: Any) -> Command:
+    return python(MISCHIEF + source, marker, **{"timeout_s": 0.7, **fields})
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a subreaper")
+def test_p27_a_tool_that_kills_its_parent_leaves_no_daemon() -> None:
+    marker = f"marker-{uuid4()}"
+    with pytest.raises(ToolExecutionError, match="ended together with the process that watched it"):
+        run(mischief("os.kill(parent, signal.SIGKILL); time.sleep(60)", marker, timeout_s=20.0))
+    assert alive(marker) == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a subreaper")
+@pytest.mark.parametrize("stopped", ["parent", "grandparent"])
+def test_p27_a_tool_that_stops_what_watches_it_leaves_no_daemon_at_the_deadline(stopped: str) -> None:
+    marker = f"marker-{uuid4()}"
+    with pytest.raises(TimedOut):
+        run(mischief(f"os.kill({stopped}, signal.SIGSTOP); time.sleep(60)", marker))
+    assert alive(marker) == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a subreaper")
+def test_p27_a_tool_that_stops_what_watches_it_and_ends_leaves_no_daemon() -> None:
+    marker = f"marker-{uuid4()}"
+    assert run(mischief("os.kill(grandparent, signal.SIGSTOP)", marker, timeout_s=20.0)).returncode == 0
+    with pytest.raises(TimedOut):
+        run(mischief("os.kill(parent, signal.SIGSTOP)", marker))
+    assert alive(marker) == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a subreaper")
+@pytest.mark.parametrize("first", ["pass", "os.kill(parent, signal.SIGSTOP)", "os.kill(grandparent, signal.SIGSTOP)"])
+def test_p28_a_tool_that_kills_vespe_leaves_no_daemon(first: str) -> None:
+    marker = f"marker-{uuid4()}"
+    source = MISCHIEF + f"{first}; os.kill(int(sys.argv[2]), signal.SIGKILL)"
+    caller = (
+        f"import os, sys; sys.path.insert(0, {str(ROOT)!r})\nfrom vespe.process import Command, run\n"
+        f"argv = [sys.executable, '-I', '-S', '-c', {source!r}, {marker!r}, str(os.getpid())]\n"
+        "run(Command(argv=argv, cwd='/', env={}, timeout_s=60))"
+    )
+    assert subprocess.run([sys.executable, "-c", caller], check=False).returncode == -signal.SIGKILL
+    assert gone(marker, 5.0)
+
+
 def test_errors_call_the_command_by_its_name() -> None:
     with pytest.raises(TimedOut, match=r"^slow did not finish"):
         run(command("sleep", "60", timeout_s=0.1, name="slow"))

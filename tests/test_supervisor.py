@@ -117,6 +117,17 @@ def test_a_daemon_of_another_session_is_found_by_the_subreaper() -> None:
     assert alive(marker) == []
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a subreaper")
+def test_p28_a_vespe_that_no_longer_listens_when_the_tool_ends_leaves_no_daemon() -> None:
+    marker = f"marker-{uuid4()}"
+    supervised = Supervised(*python(ESCAPES, "leave", marker))
+    supervised.line()
+    os.close(supervised.status)
+    os.waitpid(supervised.pid, 0)
+    os.close(supervised.control)
+    assert alive(marker) == []
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="needs pidfd")
 def test_the_death_of_vespe_is_seen_where_another_process_holds_the_control_pipe() -> None:
     marker = f"marker-{uuid4()}"
@@ -144,11 +155,25 @@ def test_its_grace_for_orphans_is_that_of_the_defaults() -> None:
 
 
 def test_a_tree_without_a_subreaper_is_what_hangs_together_by_parents_and_groups() -> None:
-    tree = runpy.run_path(SCRIPT)["Tree"](50)
+    tree = runpy.run_path(SCRIPT)["Tree"](49, 50)
     here = os.getpid()
-    processes = {50: (here, 50), 51: (50, 50), 52: (51, 52), 53: (1, 52), 54: (1, 50), 60: (1, 60), here: (1, os.getpgrp())}
-    assert tree.by_listing(processes) == [50, 51, 52, 53, 54]
+    processes = {
+        50: (49, 50),
+        49: (here, os.getpgrp()),
+        51: (50, 50),
+        52: (51, 52),
+        53: (1, 52),
+        54: (1, 50),
+        60: (1, 60),
+        here: (1, os.getpgrp()),
+    }
+    assert tree.by_listing(processes) == [49, 50, 51, 52, 53, 54]
     assert tree.by_listing({70: (1, 52), 71: (1, 71), 72: (1, os.getpgrp())}) == [70]
+
+
+def test_a_tool_that_did_not_start_brings_no_process_group_into_the_tree() -> None:
+    tree = runpy.run_path(SCRIPT)["Tree"](49, 0)
+    assert tree.by_listing({1: (0, 0), 2: (0, 0), 49: (os.getpid(), os.getpgrp())}) == [49]
 
 
 def test_the_processes_of_the_machine_are_listed_with_parent_and_group() -> None:

@@ -5,6 +5,7 @@ import errno
 import fcntl
 import os
 import selectors
+import signal
 import sys
 import threading
 import time
@@ -267,6 +268,7 @@ class _Call:
         elif name == "status" and self.give_up is None and b"\nE " in output.data:
             # The process itself has ended; what it left behind is the supervisor's, and no longer the deadline's.
             self.give_up = time.monotonic() + defaults.ORPHAN_GRACE_S + _PATIENCE_S
+            self._wake()
         return None
 
     def end(self, reason: str, grace_s: float) -> None:
@@ -280,6 +282,12 @@ class _Call:
         elif self.control in self.open:
             with contextlib.suppress(OSError):
                 os.write(self.control, b"%f\n" % grace_s)
+            self._wake()
+
+    def _wake(self) -> None:
+        """Let the supervisor go on where the tool has stopped it; it is our child and not waited for, so the pid is its own."""
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.supervisor, signal.SIGCONT)
 
     def close(self) -> None:
         """Take what is left in the pipes, close them, and wait for the supervisor: in the background where it hangs."""

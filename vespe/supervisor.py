@@ -12,6 +12,9 @@
 # left to wait for; /proc names them. Elsewhere (macOS) an orphan belongs to launchd: there the tree is what `ps` shows
 # below this process and in the process groups that it has seen there. A daemon that has left its group, and whose
 # parent has ended, before the tree is first looked at is not found.
+#
+# Between this process and the tool stands the watcher, which only waits for the tool: a tool that kills or stops its
+# parent (`kill $PPID`) kills or stops the watcher, and what ends the tree is still there.
 
 import _signal as signal  # type: ignore[import-not-found]  # the core of `signal`, without its enums; typeshed has no stub
 import os
@@ -37,24 +40,24 @@ if TYPE_CHECKING:
 
 
 class Tree:
-    """The processes below one tool: found, told to end, and waited for."""
+    """The processes below one watcher: found, told to end, and waited for."""
 
-    def __init__(self, tool: int) -> None:
-        self.tool = tool
-        self.status: int | None = None
-        self.groups = {tool}
+    def __init__(self, watcher: int, tool: int) -> None:
+        self.watcher = watcher
+        self.ended = False
+        self.groups = {tool} - {0}
 
     def reap(self) -> bool:
         """Wait for every child that has ended; whether a child is left."""
         while True:
             try:
-                pid, status = os.waitpid(-1, os.WNOHANG)
+                pid, _ = os.waitpid(-1, os.WNOHANG)
             except ChildProcessError:
                 return False
             if pid == 0:
                 return True
-            if pid == self.tool:
-                self.status = status
+            if pid == self.watcher:
+                self.ended = True
 
     def left(self) -> bool:
         """Whether any process of the tree is left, after waiting for those that have ended."""
@@ -134,13 +137,50 @@ def prctl(option: int, value: int) -> None:
         _ctypes.call_function(_ctypes.dlsym(library, "prctl"), (option, value, 0, 0, 0))
 
 
-def start(command: "dict[str, Any]", status: int) -> int:
-    """Start the tool in a session of its own, with default signals and no descriptors but its own; gives its pid."""
-    pid = os.fork()
-    if pid:
-        return pid
+def tell(status: int, said: bytes) -> None:
+    """Say a line to Vespe; where Vespe is dead already, nobody listens, and the tree is to end all the same."""
+    try:
+        os.write(status, said)
+    except OSError:
+        return
+
+
+def start(command: "dict[str, Any]", status: int) -> tuple[int, int]:
+    """Start the watcher and below it the tool; gives their pids, the tool's as 0 where it has none."""
+    reader, writer = os.pipe()
+    watcher = os.fork()
+    if watcher == 0:
+        watch_over(command, status, writer)
+    os.close(writer)
+    tool = int(os.read(reader, 32) or 0)
+    os.close(reader)
+    return watcher, tool
+
+
+def watch_over(command: "dict[str, Any]", status: int, writer: int) -> None:
+    """Be the watcher: start the tool, wait for it, tell how it ended, and end."""
+    try:
+        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        tool = os.fork()
+        if tool == 0:
+            become(command, status, writer)
+        for descriptor in (STDIN, STDOUT, RESULT, writer):
+            os.close(descriptor)
+        tell(status, b"E %d\n" % os.waitpid(tool, 0)[1])
+    except OSError as error:
+        tell(status, b"F %d start\n" % (error.errno or 0))
+    finally:
+        os._exit(0)
+
+
+def become(command: "dict[str, Any]", status: int, writer: int) -> None:
+    """Become the tool, in a session of its own, with default signals and no descriptors but its own."""
     stage = b"start"
     try:
+        # Said before any code of the tool runs, which might stop whoever else would say it.
+        tell(status, b"S %d\n" % os.getpid())
+        os.write(writer, b"%d" % os.getpid())
         os.setsid()
         prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         for number in range(1, signal.NSIG):
@@ -158,7 +198,7 @@ def start(command: "dict[str, Any]", status: int) -> int:
         stage = b"exec"
         execute(command["argv"], command["env"])
     except OSError as error:
-        os.write(status, b"F %d %s\n" % (error.errno or 0, stage))
+        tell(status, b"F %d %s\n" % (error.errno or 0, stage))
     finally:
         os._exit(127)
 
@@ -239,19 +279,18 @@ def main(command: "dict[str, Any]") -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGPIPE):
         signal.signal(number, signal.SIG_IGN)
     prctl(PR_SET_CHILD_SUBREAPER, 1)
+    # A tool may have stopped this process too; the death of Vespe lets it go on, and end the tree.
+    prctl(PR_SET_PDEATHSIG, signal.SIGCONT)
     os.closerange(RESULT + 1, min(max(os.sysconf("SC_OPEN_MAX"), 256), 65536))
     for descriptor in (CONTROL, STATUS, STDIN, STDOUT, RESULT):
         os.set_inheritable(descriptor, False)
     status = os.dup(STATUS)
     watch = Watch(command["vespe"])
-    tree = Tree(start(command, status))
+    tree = Tree(*start(command, status))
     for descriptor in (STDIN, STDOUT, RESULT):
         os.close(descriptor)
-    os.write(status, b"S %d\n" % tree.tool)
     grace = None
-    while tree.reap() and tree.status is None and grace is None:
+    while tree.reap() and not tree.ended and grace is None:
         grace = watch.wait(None)
-    if tree.status is not None:
-        os.write(status, b"E %d\n" % tree.status)
     end(tree, watch, ORPHAN_GRACE_S if grace is None else grace)
     os._exit(0)
