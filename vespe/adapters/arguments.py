@@ -1,5 +1,6 @@
 """A call's arguments: a JSON text on OpenAI's side, an object on the others', and one key for what is no JSON object."""
 
+import json
 from typing import Final
 
 from vespe import documents
@@ -9,6 +10,8 @@ from vespe.models import JsonObject, JsonValue
 KEY: Final = "vespe_arguments"
 """An input `{KEY: text}` holds, verbatim, arguments that are no JSON object; `{KEY: {"custom": text}}` a custom call's input."""
 CUSTOM: Final = "custom"
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+"""Compact JSON as `documents.compact_json` writes it, with an encoder that is made once: there are many calls."""
 
 
 def to_input(arguments: JsonValue) -> JsonObject:
@@ -54,6 +57,6 @@ def custom_text(value: JsonValue) -> str | None:
 def to_text(value: JsonValue) -> str:
     """Give a value as compact JSON; raises InvalidDocument for what JSON cannot say or that is nested too deeply."""
     try:
-        return documents.compact_json(value)
+        return documents.repair_surrogates(_ENCODER.encode(value))
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidDocument(f"cannot be said in JSON: {error}", path="arguments") from None

@@ -59,8 +59,11 @@ class Calls(Generic[T]):
         self._count += 1
         own = given if isinstance(given, str) and given else ""
         call = Waiting(self._unique(own or generated_id(self._count)), name, kept, self._turn)
-        self._open.setdefault(own or call.id, deque()).append(call)
-        self._named.setdefault(name, deque()).append(call)
+        for calls, key in ((self._open, own or call.id), (self._named, name)):
+            if key in calls:
+                calls[key].append(call)
+            else:
+                calls[key] = deque((call,))
         self._latest.append(call)
         self._open_now += 1
         return call
