@@ -1,8 +1,12 @@
 """A private copy holds what was hashed, belongs to its user alone, and goes away."""
 
 import os
+import shutil
+import signal
 import stat
-from collections.abc import Iterator
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -88,3 +92,79 @@ def test_without_a_tmpdir_the_copy_is_in_the_systems(original: Path, monkeypatch
     with private_copy(str(original.parent), "tool-a") as (copy, _):
         assert copy.startswith("/tmp/vespe-")
     assert not os.path.exists(os.path.dirname(copy))
+
+
+KILLED = """
+import os, sys
+from vespe.private_copy import private_copy
+with private_copy(sys.argv[1], "tool-a") as (copy, _):
+    os.kill(os.getpid(), 9)
+"""
+
+
+def kill_in_use(original: Path, scratch: Path) -> Path:
+    """Leave the copy of a process that was killed while it used it, and give its directory, as old as a minute."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("COV")}
+    done = subprocess.run([sys.executable, "-c", KILLED, str(original.parent)], env=environment, check=False)
+    assert done.returncode == -signal.SIGKILL
+    (left,) = scratch.iterdir()
+    return aged(left)
+
+
+def aged(directory: Path) -> Path:
+    os.utime(directory, (directory.stat().st_atime, directory.stat().st_mtime - 60))
+    return directory
+
+
+def test_p28_the_next_copy_removes_that_of_a_process_that_was_killed(original: Path, scratch: Path) -> None:
+    left = kill_in_use(original, scratch)
+    assert (left / "tool-a" / "run.sh").exists()
+    with private_copy(str(original.parent), "tool-a") as (copy, _):
+        assert list(scratch.iterdir()) == [Path(copy).parent]
+
+
+def test_p28_a_copy_that_a_living_process_uses_is_never_removed(original: Path, scratch: Path) -> None:
+    with private_copy(str(original.parent), "tool-a") as (copy, _):
+        aged(Path(copy).parent)
+        done = subprocess.run([sys.executable, "-c", KILLED.replace("os.kill(os.getpid(), 9)", "pass"), str(original.parent)], check=False)
+        assert (done.returncode, os.path.exists(f"{copy}/run.sh")) == (0, True)
+
+
+def shared_with_others(left: Path) -> None:
+    left.chmod(0o755)
+
+
+def new(left: Path) -> None:
+    os.utime(left)
+
+
+def renamed(left: Path) -> None:
+    left.rename(left.with_name("vespe-mine"))
+
+
+def behind_a_link(left: Path) -> None:
+    left.rename(left.parent.parent / "elsewhere")
+    left.symlink_to("../elsewhere")
+
+
+@pytest.mark.parametrize("change", [shared_with_others, new, renamed, behind_a_link])
+def test_what_is_not_surely_a_copy_left_over_is_not_removed(change: Callable[[Path], None], original: Path, scratch: Path) -> None:
+    left = kill_in_use(original, scratch)
+    change(left)
+    with private_copy(str(original.parent), "tool-a"):
+        assert len(list(scratch.iterdir())) == 2
+    (kept,) = scratch.iterdir()
+    assert (kept / "tool-a" / "run.sh").exists()
+    kept.unlink() if kept.is_symlink() else shutil.rmtree(kept)
+
+
+def test_one_process_removes_no_more_than_its_bound(original: Path, scratch: Path) -> None:
+    for number in range(20):
+        directory = scratch / f"vespe-{number:024x}"
+        directory.mkdir(0o700)
+        aged(directory)
+    with private_copy(str(original.parent), "tool-a"):
+        left = list(scratch.iterdir())
+    assert len(left) == 20 - 16 + 1
+    for directory in scratch.iterdir():
+        directory.rmdir()
