@@ -16,16 +16,17 @@ FLOORS: dict[str, int] = {
         (
             "errors defaults deferred nesting pointers subschemas",
             "digests docstrings models escaping templates schema_bounds schema_growth violations addresses bodies",
-            "outcomes tool_templates script_metadata python_names python_types documents fields tool_fields implementations schemas locations process file_walk sockets slots confined redaction",
-            "script_environments tooldir configuration places private_copy annotated python_classes schema_forms trees web text_search git_commit",
+            "outcomes tool_templates script_metadata python_names python_types documents fields tool_fields implementations schemas findings positions locations process file_walk sockets slots confined redaction",
+            "script_environments foreign tooldir configuration places private_copy annotated python_classes schema_forms trees web text_search git_commit",
             "annotations file_tools kits verdicts approvals project http_templates",
             "catalog scopes snapshots signatures trust",
             "resolver drafts review",
-            "authoring executors.base adapters.base",
+            "authoring executors.base adapters.base lint.base lint.limits",
             "executors.python_script executors.shell_command executors.http_request "
-            "adapters.openai adapters.anthropic adapters.ollama adapters.mcp",
-            "executors adapters call_log workspace",
-            "registry",
+            "adapters.openai adapters.anthropic adapters.ollama adapters.mcp "
+            "lint.layout lint.naming lint.schema lint.portability lint.description lint.safety lint.signature lint.sets",
+            "executors adapters lint call_log workspace",
+            "registry audit",
             "calls",
             "examples library",
             "__init__",
