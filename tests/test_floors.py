@@ -16,9 +16,9 @@ FLOORS: dict[str, int] = {
         (
             "errors defaults deferred nesting pointers subschemas",
             "digests docstrings models escaping templates schema_bounds schema_growth violations addresses bodies",
-            "outcomes tool_templates script_metadata python_names python_types documents fields tool_fields implementations schemas findings positions locations process file_walk sockets slots confined redaction",
-            "script_environments foreign tooldir configuration places private_copy annotated python_classes schema_forms trees web text_search git_commit",
-            "annotations file_tools kits verdicts approvals project http_templates",
+            "outcomes tool_templates script_metadata python_names python_types documents fields tool_fields implementations schemas findings locations process file_walk sockets slots confined redaction",
+            "script_environments positions tooldir configuration places private_copy annotated python_classes schema_forms trees web text_search git_commit",
+            "annotations foreign file_tools kits verdicts approvals project http_templates",
             "catalog scopes snapshots signatures trust",
             "resolver drafts review",
             "authoring executors.base adapters.base lint.base lint.limits",

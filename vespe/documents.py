@@ -75,6 +75,25 @@ def parse_yaml(data: bytes | str, *, path: str = "", limit: int = defaults.MAX_F
         raise InvalidDocument(f"is not YAML: {error}", path=path) from None
 
 
+def yaml_positions(data: bytes | str) -> Iterator[tuple[tuple[str | int, ...], tuple[int, int]]]:
+    """Give the steps to each value of a YAML document with its line and column, from 1; raises as `parse_yaml` does."""
+    text = _decode(data, "") if isinstance(data, bytes) else data
+    try:
+        _refuse_yaml_bombs(text, "")
+        waiting = [((), yaml.compose(text, Loader=yaml.SafeLoader))]
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise error if isinstance(error, InvalidDocument) else InvalidDocument(f"is not YAML: {error}") from None
+    while waiting:
+        steps, node = waiting.pop()
+        if node is None:
+            continue
+        yield steps, (node.start_mark.line + 1, node.start_mark.column + 1)
+        if isinstance(node, yaml.MappingNode):
+            waiting += [((*steps, str(key.value)), value) for key, value in node.value]
+        elif isinstance(node, yaml.SequenceNode):
+            waiting += [((*steps, index), value) for index, value in enumerate(node.value)]
+
+
 def _refuse_yaml_bombs(text: str, path: str) -> None:
     """Read the events one by one, so that what would take PyYAML minutes (it is quadratic in depth) ends at its 65th level."""
     depth = 0

@@ -26,6 +26,14 @@ class Node(NamedTuple):
     steps: tuple[str | int, ...]
 
 
+class SchemaProblem(NamedTuple):
+    """What `schemas.check_schema` says of one of the two schemas (whose root may be of any type)."""
+
+    part: Part
+    pointer: str
+    message: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
     """One thing wrong: where, a sentence, and what to do about it.
@@ -54,8 +62,9 @@ class Subject:
     where absent. `pointers` gives the pointer of each part that is there; `""` is always in it. `api` is `vespe`, `openai`,
     `openai-responses`, `anthropic`, `ollama`, `mcp`, `gemini` or `bare` (name, description, parameters, and nothing that says
     whose). `document` is the definition as it stands: config.json whole, or one item of a list. `nodes` are all object
-    subschemas of both schemas, roots included, at most some thousands. `directory` and `problems` (what the one validator says)
-    are for Vespe's own tools.
+    subschemas of both schemas, roots included, at most some thousands; `schema_problems` all that is wrong with the two as JSON
+    Schemas. `directory` and `problems` (what the one validator says) are for Vespe's own tools; for the configuration of a kit or a
+    project, `api` is `kit` or `project` and only the rules that are made for those are asked.
     """
 
     name: str | None
@@ -66,6 +75,7 @@ class Subject:
     pointers: Mapping[Part, str]
     document: JsonValue
     nodes: Sequence[Node] = ()
+    schema_problems: Sequence[SchemaProblem] = ()
     directory: str | None = None
     kit_id: str | None = None
     problems: Sequence[Problem] = ()
