@@ -20,11 +20,11 @@ FLOORS: dict[str, int] = {
             "script_environments positions tooldir configuration places private_copy annotated python_classes schema_forms trees web text_search git_commit",
             "annotations foreign file_tools kits verdicts approvals project http_templates",
             "catalog scopes snapshots signatures trust",
-            "resolver drafts review",
-            "authoring executors.base adapters.base lint.base lint.limits",
+            "resolver drafts review lint.base lint.limits",
+            "authoring executors.base adapters.base lint.refusals",
             "executors.python_script executors.shell_command executors.http_request "
             "adapters.openai adapters.anthropic adapters.ollama adapters.mcp "
-            "lint.layout lint.naming lint.schema lint.portability lint.description lint.safety lint.signature lint.sets",
+            "lint.layout lint.naming lint.schema lint.portability lint.strict_mode lint.vendor_subsets lint.description lint.safety lint.signature lint.sets",
             "executors adapters lint call_log workspace",
             "registry audit",
             "calls",
