@@ -24,10 +24,10 @@ FLOORS: dict[str, int] = {
             "authoring executors.base adapters.base lint.refusals",
             "executors.python_script executors.shell_command executors.http_request "
             "adapters.openai adapters.anthropic adapters.ollama adapters.mcp "
-            "lint.layout lint.naming lint.schema lint.portability lint.strict_mode lint.vendor_subsets lint.description lint.safety lint.signature lint.sets",
-            "executors adapters lint call_log workspace",
-            "registry audit",
-            "calls",
+            "lint.layout lint.naming lint.schema lint.constraints lint.subjects lint.portability lint.strict_mode lint.vendor_subsets lint.description lint.safety lint.commands lint.signature lint.sets",
+            "executors adapters lint lint_paths lint_sources call_log workspace",
+            "registry lint_settings",
+            "calls audit",
             "examples library",
             "__init__",
             "cli.report",

@@ -24,7 +24,7 @@ _INPUT: Final = (
     ("parameters_json_schema", "gemini"),
 )
 _OUTPUT: Final = ("outputSchema", "output_schema", "response", "responseJsonSchema")
-_SAID: Final = {"openai": "openai", "responses": "openai-responses", "anthropic": "anthropic", "ollama": "ollama", "mcp": "mcp", "gemini": "gemini"}
+_SAID: Final = {"openai": "openai", "responses": "openai-responses", "anthropic": "anthropic", "ollama": "ollama", "mcp": "mcp", "gemini": "gemini"}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,7 +155,10 @@ def _holders(value: JsonObject) -> Iterator[str]:
 def _is_of_the_vendor(value: JsonObject) -> bool:
     """Whether a tool is the vendor's own (web search, a code interpreter): it has a type of its own and no schema."""
     kind = value.get("type")
-    return isinstance(kind, str) and kind not in ("function", "custom", "object") and not any(key in value for key, _ in _INPUT)
+    if kind == "custom" and isinstance(value.get("custom"), dict):
+        return True
+    own = isinstance(kind, str) and kind not in ("function", "custom", "object")
+    return own and not (isinstance(value.get("name"), str) and any(key in value for key, _ in _INPUT))
 
 
 def _shape_of_list(items: list[Any]) -> str | None:
@@ -176,7 +179,7 @@ def _add(value: JsonObject, pointer: str, file: ForeignFile, api: str | None) ->
     inner, at = value, pointer
     if shape == "openai":
         inner, at = value["function"], f"{pointer}/function"
-    elif shape is None and not {"name", "description"} & value.keys():
+    elif shape is None and not (api or "description" in value):
         file.troubles.append(_misplaced("is no tool definition in a shape that Vespe knows", pointer, file))
         return
     pointers = {"": pointer}
