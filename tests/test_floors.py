@@ -25,13 +25,13 @@ FLOORS: dict[str, int] = {
             "executors.python_script executors.shell_command executors.http_request "
             "adapters.openai adapters.anthropic adapters.ollama adapters.mcp "
             "lint.layout lint.naming lint.schema lint.constraints lint.subjects lint.portability lint.strict_mode lint.vendor_subsets lint.description lint.safety lint.commands lint.signature lint.sets",
-            "executors adapters lint lint_paths lint_sources call_log workspace",
+            "executors adapters lint lint_paths lint_sources lint_fixes sarif changes call_log workspace",
             "registry lint_settings",
             "calls audit",
             "examples library",
             "__init__",
             "cli.report",
-            "cli.arguments cli.boundary cli.editor cli.kit_facts cli.options",
+            "cli.arguments cli.boundary cli.editor cli.findings_report cli.kit_facts cli.options",
             "cli.*",
             "cli",
             "__main__",

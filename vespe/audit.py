@@ -102,12 +102,12 @@ class _Run:
         document, _ = subjects.read_config(project.config_path(root))
         if document is not None:
             self._settings, wrong = lint_settings.of_project(document, self._audit.given)
-            self._project_ignores = Ignores(Source(path=_shown(project.config_path(root))), self._settings.ignored)
+            self._project_ignores = Ignores(Source(path=shown(project.config_path(root))), self._settings.ignored)
             yield from wrong
 
     def _project_config(self, wrong: list[Wrong]) -> Iterator[Finding]:
         root = self._place.path if self._place.kind == "project" else os.path.dirname(os.path.dirname(os.path.abspath(self._place.path)))
-        path = _shown(project.config_path(root))
+        path = shown(project.config_path(root))
         if not os.path.lexists(path) or not touched(path, self._audit.changed):
             return
         document, problems = subjects.read_config(path)
@@ -118,7 +118,7 @@ class _Run:
 
     def _kit_config(self) -> Iterator[Finding]:
         directory = self._place.path if self._place.kind == "kit" else os.path.dirname(os.path.abspath(self._place.path))
-        path = _shown(os.path.join(directory, defaults.KIT_CONFIG_FILE))
+        path = shown(os.path.join(directory, defaults.KIT_CONFIG_FILE))
         if touched(path, self._audit.changed):
             document, problems = subjects.read_config(path)
             problems += _problems_of_kit(document, os.path.basename(os.path.abspath(directory))) if document is not None else []
@@ -129,7 +129,7 @@ class _Run:
 
     def _project(self) -> Iterator[Finding]:
         root = self._place.path
-        own = _shown(project.tools_dir(root))
+        own = shown(project.tools_dir(root))
         try:
             scopes = workspace.open_workspace(root).scopes
         except VespeError:
@@ -212,12 +212,11 @@ class _Run:
     def _said(self, code: str, wrong: Iterable[Wrong], source: Source, *, tool: str | None = None) -> Iterator[Told]:
         """Tell what lint itself has to say, where its rule is asked."""
         rule = next((rule for rule in self._rules if rule.code == code), None)
-        for pointer, message in wrong if rule is not None else ():
-            yield from self._kept(rule, Found(message=message, pointer=pointer), source, None, api="vespe", tool=tool)
+        for pointer, message in wrong:
+            if rule is not None:
+                yield from self._kept(rule, Found(message=message, pointer=pointer), source, None, api="vespe", tool=tool)
 
-    def _kept(
-        self, rule: AnyRule, found: Found, source: Source, ignores: Ignores | None, *, api: str, tool: str | None
-    ) -> Iterator[Told]:
+    def _kept(self, rule: AnyRule, found: Found, source: Source, ignores: Ignores | None, *, api: str, tool: str | None) -> Iterator[Told]:
         severity = self._settings.severity(rule, found, api=api)
         if severity and not any(one.holds(rule.code) for one in (ignores, self._project_ignores) if one is not None):
             yield Told(rule, found, severity, source, tool)
@@ -243,12 +242,12 @@ class _Run:
         """The file that speaks for the set as a whole."""
         place = self._place
         if place.kind == "project":
-            return Source(path=_shown(project.config_path(place.path)))
+            return Source(path=shown(project.config_path(place.path)))
         return Source(path=os.path.join(place.path, defaults.KIT_CONFIG_FILE) if place.kind == "kit" else place.path)
 
     def _unused(self) -> Iterator[Finding]:
         """Tell of what is ignored and was never found, where its rule was asked."""
-        asked = {rule.code for rule in (*self._rules, *self._set_rules)}
+        asked = {rule.code for rule in self._rules} | {rule.code for rule in self._set_rules}
         every = list(self._ignores.values())
         if self._project_ignores and self._place.kind == "project" and self._audit.changed is None:
             every.append(self._project_ignores)
@@ -291,7 +290,7 @@ def _problems_of_project(root: str) -> list[Problem]:
     return [Problem("", "", warning) for warning in warnings]
 
 
-def _shown(path: str) -> str:
-    """Give a path as it is shown: relative to the working directory where it is beneath it."""
+def shown(path: str) -> str:
+    """Give a path as findings show it: relative to the working directory where it is beneath it."""
     relative = os.path.relpath(path)
     return path if relative.startswith("..") else relative

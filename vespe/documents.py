@@ -80,7 +80,7 @@ def yaml_positions(data: bytes | str) -> Iterator[tuple[tuple[str | int, ...], t
     text = _decode(data, "") if isinstance(data, bytes) else data
     try:
         _refuse_yaml_bombs(text, "")
-        waiting = [((), yaml.compose(text, Loader=yaml.SafeLoader))]
+        waiting: list[tuple[tuple[str | int, ...], Any]] = [((), yaml.compose(text, Loader=yaml.SafeLoader))]
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise error if isinstance(error, InvalidDocument) else InvalidDocument(f"is not YAML: {error}") from None
     while waiting:

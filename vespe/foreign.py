@@ -24,7 +24,7 @@ _INPUT: Final = (
     ("parameters_json_schema", "gemini"),
 )
 _OUTPUT: Final = ("outputSchema", "output_schema", "response", "responseJsonSchema")
-_SAID: Final = {"openai": "openai", "responses": "openai-responses", "anthropic": "anthropic", "ollama": "ollama", "mcp": "mcp", "gemini": "gemini"}  # fmt: skip
+_SAID: Final = {name: name for name in ("openai", "anthropic", "ollama", "mcp", "gemini")} | {"responses": "openai-responses"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

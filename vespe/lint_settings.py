@@ -36,9 +36,10 @@ class Settings:
     def rules(self) -> Iterator[AnyRule]:
         """Give the rules to ask, in the order of their families."""
         for rule in RULES.values():
-            if (not self.select or any(matches(s, rule) for s in self.select)) and not any(matches(s, rule) for s in self.ignore):
-                if not self.targets or not rule.targets or rule.targets & set(self.targets):
-                    yield rule
+            wanted = not self.select or any(matches(selector, rule) for selector in self.select)
+            aimed = not self.targets or not rule.targets or rule.targets & set(self.targets)
+            if wanted and aimed and not any(matches(selector, rule) for selector in self.ignore):
+                yield rule
 
     def severity(self, rule: AnyRule, found: Found, *, api: str) -> Severity | None:
         """Give the severity of what a rule found in a definition of the shape `api`; None where it is not asked for."""

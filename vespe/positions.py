@@ -62,7 +62,11 @@ def _in_yaml(text: str, wanted: Collection[str]) -> dict[str, Position]:
         return {}
 
 
-_SEARCHES: Final[dict[str, Callable[[str, Collection[str]], dict[str, Position]]]] = {"json": _in_json, "jsonl": _in_jsonl, "yaml": _in_yaml}
+_SEARCHES: Final[dict[str, Callable[[str, Collection[str]], dict[str, Position]]]] = {
+    "json": _in_json,
+    "jsonl": _in_jsonl,
+    "yaml": _in_yaml,
+}
 
 
 class _Lines:

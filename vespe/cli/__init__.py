@@ -44,6 +44,7 @@ VERBS: Final[dict[str, Any]] = {
     "init": ("init", "Make this directory a project."),
     "tool": ("Make, list, resolve, run and test tools.", TOOL),
     "kit": ("List, show, make and activate kits.", KIT),
+    "lint": ("lint", "Find what a model's API, a model, or Vespe would stumble over."),
     "trust": ("trust", "Show what a project would run, then approve it."),
     "untrust": ("untrust", "Take back every approval of a project."),
     "config": ("Read and change your own settings.", CONFIG),

@@ -1,7 +1,7 @@
 """Lint rules on what a schema allows: contradictions, keywords without effect, and defaults and examples that break it."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from vespe import schemas
 from vespe.errors import InvalidDocument
@@ -58,10 +58,12 @@ def _default(subject: Subject) -> Iterator[Found]:
         if why := _breaks(subject, node, value, without=("default", "examples", "example")):
             mild = value is None and subject.api != "vespe"
             yield Found(
-                part=node.part, pointer=f"{node.pointer}/default", severity="warning" if mild else None,
+                part=node.part,
+                pointer=f"{node.pointer}/default",
+                severity="warning" if mild else None,
                 message=f"the default {short(value)} breaks its own schema: {why}",
                 fix="give a default that the schema allows" + (", allow null in `type`," if value is None else "") + " or leave it out",
-            )  # fmt: skip
+            )
 
 
 def _enum(subject: Subject) -> Iterator[Found]:
@@ -72,18 +74,25 @@ def _enum(subject: Subject) -> Iterator[Found]:
         for index, value in enumerate(values[:1000]):
             if why := _breaks(subject, node, value, without=("default", "examples", "example", "enum")):
                 yield Found(
-                    part=node.part, pointer=f"{node.pointer}/enum/{index}",
+                    part=node.part,
+                    pointer=f"{node.pointer}/enum/{index}",
                     severity="warning" if value is None and subject.api != "vespe" and len(values) > 1 else None,
                     message=f"{short(value)} stands in `enum` and can never be: {why}",
                     fix="write it as a value of that type, or mend `type`",
-                )  # fmt: skip
+                )
 
 
 def _const(subject: Subject) -> Iterator[Found]:
     for node in subject.nodes:
-        if "const" in node.schema and (why := _breaks(subject, node, node.schema["const"], without=("default", "examples", "example", "const"))):
-            yield Found(part=node.part, pointer=f"{node.pointer}/const", fix="write `const` as a value that the rest allows",
-                        message=f"no value can be {short(node.schema['const'])}, which `const` wants: {why}")  # fmt: skip
+        if "const" in node.schema and (
+            why := _breaks(subject, node, node.schema["const"], without=("default", "examples", "example", "const"))
+        ):
+            yield Found(
+                part=node.part,
+                pointer=f"{node.pointer}/const",
+                fix="write `const` as a value that the rest allows",
+                message=f"no value can be {short(node.schema['const'])}, which `const` wants: {why}",
+            )
 
 
 def _duplicates(subject: Subject) -> Iterator[Found]:
@@ -94,12 +103,16 @@ def _duplicates(subject: Subject) -> Iterator[Found]:
             for index, value in enumerate(values if isinstance(values, list) else ()):
                 text = f"{type(value).__name__}{value!r}"
                 if text in seen:
-                    yield Found(part=node.part, pointer=f"{node.pointer}/{key}/{index}", message=f"{short(value)} stands twice in `{key}`",
-                                fix="remove one")  # fmt: skip
+                    yield Found(
+                        part=node.part,
+                        pointer=f"{node.pointer}/{key}/{index}",
+                        message=f"{short(value)} stands twice in `{key}`",
+                        fix="remove one",
+                    )
                 seen.add(text)
 
 
-def _number(value: Any) -> bool:
+def _number(value: Any) -> TypeGuard[int | float]:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
@@ -109,18 +122,30 @@ def _contradiction(subject: Subject) -> Iterator[Found]:
         for low, high in _PAIRS:
             least, most = schema.get(low), schema.get(high)
             if _number(least) and _number(most) and (least > most or (least == most and "exclusive" in low + high)):
-                yield Found(part=node.part, pointer=f"{node.pointer}/{high}", fix=f"make `{low}` less than `{high}`",
-                            message=f"`{low}` is {least} and `{high}` is {most}: no value can keep both")  # fmt: skip
+                yield Found(
+                    part=node.part,
+                    pointer=f"{node.pointer}/{high}",
+                    fix=f"make `{low}` less than `{high}`",
+                    message=f"`{low}` is {least} and `{high}` is {most}: no value can keep both",
+                )
         if schema.get("enum") == []:
-            yield Found(part=node.part, pointer=f"{node.pointer}/enum", message="`enum` is empty: no value is allowed",
-                        fix="list the values, or leave `enum` out")  # fmt: skip
+            yield Found(
+                part=node.part,
+                pointer=f"{node.pointer}/enum",
+                message="`enum` is empty: no value is allowed",
+                fix="list the values, or leave `enum` out",
+            )
         yield from _disjoint(node)
         required, properties = schema.get("required"), schema.get("properties")
         if isinstance(required, list) and isinstance(properties, dict):
             for index, name in enumerate(required):
                 if isinstance(name, str) and properties.get(name) is False:
-                    yield Found(part=node.part, pointer=f"{node.pointer}/required/{index}", fix="allow it, or do not require it",
-                                message=f"{short(name)} is required and never allowed")  # fmt: skip
+                    yield Found(
+                        part=node.part,
+                        pointer=f"{node.pointer}/required/{index}",
+                        fix="allow it, or do not require it",
+                        message=f"{short(name)} is required and never allowed",
+                    )
 
 
 def _disjoint(node: Node) -> Iterator[Found]:
@@ -135,8 +160,12 @@ def _disjoint(node: Node) -> Iterator[Found]:
         names |= {"integer"} if "number" in names else set()
         allowed = names if allowed is None else allowed & names
     if allowed is not None and not allowed:
-        yield Found(part=node.part, pointer=f"{node.pointer}/allOf", message="the types in `allOf` exclude each other: no value has them all",
-                    fix="write `anyOf` where one of them is enough")  # fmt: skip
+        yield Found(
+            part=node.part,
+            pointer=f"{node.pointer}/allOf",
+            message="the types in `allOf` exclude each other: no value has them all",
+            fix="write `anyOf` where one of them is enough",
+        )
 
 
 def _listed(schema: dict[str, Any], key: str) -> list[Any]:
@@ -152,26 +181,42 @@ def _without_effect(subject: Subject) -> Iterator[Found]:
             continue
         for key, wanted in _EFFECT.items():
             if key in node.schema and not names & set(wanted):
-                yield Found(part=node.part, pointer=f"{node.pointer}/{key}", fix=f"remove `{key}`, or mend `type`",
-                            message=f"`{key}` has no effect on {' or '.join(sorted(names))}; it is for {' and '.join(wanted)}")  # fmt: skip
+                yield Found(
+                    part=node.part,
+                    pointer=f"{node.pointer}/{key}",
+                    fix=f"remove `{key}`, or mend `type`",
+                    message=f"`{key}` has no effect on {' or '.join(sorted(names))}; it is for {' and '.join(wanted)}",
+                )
 
 
 def _unreachable(subject: Subject) -> Iterator[Found]:
     for node in subject.nodes:
         for key, needs in _NEEDS:
             if key in node.schema and needs not in node.schema:
-                yield Found(part=node.part, pointer=f"{node.pointer}/{key}", message=f"`{key}` is never reached: there is no `{needs}`",
-                            fix=f"add `{needs}`, or remove `{key}`")  # fmt: skip
+                yield Found(
+                    part=node.part,
+                    pointer=f"{node.pointer}/{key}",
+                    message=f"`{key}` is never reached: there is no `{needs}`",
+                    fix=f"add `{needs}`, or remove `{key}`",
+                )
         for key in ("anyOf", "oneOf"):
             subs = _listed(node.schema, key)
             for index, sub in enumerate(subs[:100]):
                 if sub in subs[:index]:
                     what = "no value can match exactly one" if key == "oneOf" else "the second is never reached"
-                    yield Found(part=node.part, pointer=f"{node.pointer}/{key}/{index}", fix="remove one of the two",
-                                message=f"this part of `{key}` stands in it twice: {what} of the two")  # fmt: skip
+                    yield Found(
+                        part=node.part,
+                        pointer=f"{node.pointer}/{key}/{index}",
+                        fix="remove one of the two",
+                        message=f"this part of `{key}` stands in it twice: {what} of the two",
+                    )
                 elif key == "anyOf" and sub in ({}, True) and len(subs) > 1:
-                    yield Found(part=node.part, pointer=f"{node.pointer}/{key}/{index}", fix="remove it, or all the others",
-                                message="this part of `anyOf` allows everything: the others are without effect")  # fmt: skip
+                    yield Found(
+                        part=node.part,
+                        pointer=f"{node.pointer}/{key}/{index}",
+                        fix="remove it, or all the others",
+                        message="this part of `anyOf` allows everything: the others are without effect",
+                    )
 
 
 def _schema_examples(subject: Subject) -> Iterator[Found]:
@@ -180,8 +225,12 @@ def _schema_examples(subject: Subject) -> Iterator[Found]:
         values += [("/example", node.schema["example"])] if "example" in node.schema else []
         for at, value in values:
             if why := _breaks(subject, node, value, without=("default", "examples", "example")):
-                yield Found(part=node.part, pointer=f"{node.pointer}{at}", message=f"the example {short(value)} breaks its own schema: {why}",
-                            fix="give an example that the schema allows")  # fmt: skip
+                yield Found(
+                    part=node.part,
+                    pointer=f"{node.pointer}{at}",
+                    message=f"the example {short(value)} breaks its own schema: {why}",
+                    fix="give an example that the schema allows",
+                )
 
 
 def _tool_examples(subject: Subject) -> Iterator[Found]:
@@ -200,16 +249,21 @@ def _example(at: str, value: JsonValue, schema: dict[str, Any], *, closed: bool)
     except (InvalidDocument, RecursionError):
         return
     for problem in found:
-        yield Found(part="examples", pointer=at + problem["pointer"] if _is_there(value, problem["pointer"]) else at,
-                    message=f"the example breaks the tool's schema: {problem['message']}",
-                    fix="mend the example, or give the `error` that is expected")  # fmt: skip
+        yield Found(
+            part="examples",
+            pointer=at + problem["pointer"] if _is_there(value, problem["pointer"]) else at,
+            message=f"the example breaks the tool's schema: {problem['message']}",
+            fix="mend the example, or give the `error` that is expected",
+        )
 
 
 def _is_there(value: JsonValue, pointer: str) -> bool:
     return not pointer or (isinstance(value, dict) and pointer.count("/") == 1 and pointer[1:] in value)
 
 
-def _rule(code: str, severity: Any, title: str, check: Callable[[Subject], Iterator[Found]], *, why: str, examples: tuple[str, str]) -> Rule:
+def _rule(
+    code: str, severity: Any, title: str, check: Callable[[Subject], Iterator[Found]], *, why: str, examples: tuple[str, str]
+) -> Rule:
     return Rule(code=code, family="schema", severity=severity, title=title, rationale=why, bad=examples[0], good=examples[1], check=check)
 
 

@@ -31,7 +31,7 @@ _PROGRAMS: dict[str, bool] = {}
 
 def _about(problem: Problem) -> str:
     """Say which rule speaks of a problem that the one validator found; `` for those of other families."""
-    file, pointer, message, _ = problem
+    pointer, message = problem.pointer, problem.message
     if pointer.startswith("/schema") or pointer == "/name" or message.startswith(("needs `name`", "needs `schema`")):
         return ""
     if pointer == "/uid" or message.startswith(("needs `uid`", "stands in a directory")):
@@ -94,19 +94,33 @@ def _entrypoint(subject: Subject) -> Iterator[Found]:
     else:
         if not {entrypoint} & (names.functions.keys() | names.classes.keys() | names.values.keys() | names.imports.keys()):
             close = difflib.get_close_matches(entrypoint, names.functions, n=1)
-            yield Found(pointer=f"{_DETAILS}/entrypoint", message=f"{path} has no function called {short(entrypoint)}",
-                        fix=f"did you mean {close[0]}?" if close else f"write the function, or name one of {', '.join(list(names.functions)[:5]) or 'its own'}")  # fmt: skip
+            yield Found(
+                pointer=f"{_DETAILS}/entrypoint",
+                message=f"{path} has no function called {short(entrypoint)}",
+                fix=f"did you mean {close[0]}?"
+                if close
+                else f"write the function, or name one of {', '.join(list(names.functions)[:5]) or 'its own'}",
+            )
 
 
 def _program(subject: Subject) -> Iterator[Found]:
     details = _details(subject)
     program = details.get("entrypoint")
-    if details.get("type") == "shell_command" and details.get("path") is None and isinstance(program, str) and program.isprintable() and program:
+    if (
+        details.get("type") == "shell_command"
+        and details.get("path") is None
+        and isinstance(program, str)
+        and program.isprintable()
+        and program
+    ):
         if program not in _PROGRAMS:
             _PROGRAMS[program] = "/" in program or shutil.which(program) is not None
         if not _PROGRAMS[program]:
-            yield Found(pointer=f"{_DETAILS}/entrypoint", message=f"the program {short(program)} is not on PATH here",
-                        fix="install it, and say in description.md that the tool needs it")  # fmt: skip
+            yield Found(
+                pointer=f"{_DETAILS}/entrypoint",
+                message=f"the program {short(program)} is not on PATH here",
+                fix="install it, and say in description.md that the tool needs it",
+            )
 
 
 def _unknown_key(subject: Subject) -> Iterator[Found]:
@@ -121,11 +135,14 @@ def _unknown_slot(subject: Subject) -> Iterator[Found]:
         return
     names = templates.input_names(subject.input_schema)
     places = [(("path",), details.get("path")), (("args",), details.get("args"))]
-    for steps, text in (found for steps, value in places for found in _texts(value, steps)):
+    for steps, text in (found for at, value in places for found in _texts(value, at)):
         for name in templates.parse(text, names).unknown if "{" in text else ():
             close = difflib.get_close_matches(name, names, n=1)
-            yield Found(pointer=_DETAILS + pointer_to(steps), message=f"{{{name}}} names no input, so it stays as it is",
-                        fix=f"did you mean {{{close[0]}}}?" if close else f"add {short(name)} to the schema's properties")  # fmt: skip
+            yield Found(
+                pointer=_DETAILS + pointer_to(steps),
+                message=f"{{{name}}} names no input, so it stays as it is",
+                fix=f"did you mean {{{close[0]}}}?" if close else f"add {short(name)} to the schema's properties",
+            )
 
 
 def _texts(value: Any, steps: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], str]]:
@@ -142,8 +159,14 @@ def _same_uid(outlines: Sequence[Outline], bounds: Bounds) -> Iterator[tuple[int
         uid = os.path.basename(outline.directory or "")
         other = first.setdefault(uid, outline) if uid else outline
         if other is not outline:
-            yield index, Found(pointer="/uid", message=f"the scope {other.scope} has a tool of the uid {uid} too",
-                               fix="copy the tool with `vespe tool copy`, which gives a new uid")  # fmt: skip
+            yield (
+                index,
+                Found(
+                    pointer="/uid",
+                    message=f"the scope {other.scope} has a tool of the uid {uid} too",
+                    fix="copy the tool with `vespe tool copy`, which gives a new uid",
+                ),
+            )
 
 
 def _nothing(subject: Subject) -> Iterator[Found]:
@@ -151,7 +174,9 @@ def _nothing(subject: Subject) -> Iterator[Found]:
     return iter(())
 
 
-def _rule(code: str, severity: Any, title: str, check: Callable[[Subject], Iterator[Found]], *, why: str, examples: tuple[str, str]) -> Rule:
+def _rule(
+    code: str, severity: Any, title: str, check: Callable[[Subject], Iterator[Found]], *, why: str, examples: tuple[str, str]
+) -> Rule:
     return Rule(code=code, family="layout", severity=severity, title=title, rationale=why, bad=examples[0], good=examples[1], check=check)
 
 
@@ -195,11 +220,14 @@ RULES: Final[tuple[AnyRule, ...]] = (
           why="It would hide the next fault of its kind.",
           examples=('"lint": {"ignore": {"schema-bomb": "it is large"}}, of a small schema', '"lint": {}')),
     _rule("layout-description-file", "warning", "A tool has no description.md", _description_file,
-          why="The long text for people: what the tool is for, needs and changes.", examples=("tool-a/config.json alone", "tool-a/description.md beside it")),
+          why="The long text for people: what the tool is for, needs and changes.",
+          examples=("tool-a/config.json alone", "tool-a/description.md beside it")),
     _rule("layout-program", "warning", "The program is not on PATH", _program,
-          why="The tool cannot run on this machine; elsewhere it may.", examples=('"entrypoint": "pdftotxt"', '"entrypoint": "pdftotext"')),
+          why="The tool cannot run on this machine; elsewhere it may.",
+          examples=('"entrypoint": "pdftotxt"', '"entrypoint": "pdftotext"')),
     _rule("layout-unknown-key", "warning", "A key that looks like one and is none", _unknown_key,
-          why="Unknown keys are kept and passed over, so that a misspelt one does nothing, silently.", examples=('"secret": ["TOKEN"]', '"secrets": ["TOKEN"]')),
+          why="Unknown keys are kept and passed over, so that a misspelt one does nothing, silently.",
+          examples=('"secret": ["TOKEN"]', '"secrets": ["TOKEN"]')),
     _rule("layout-unknown-slot", "warning", "Braces that name no input", _unknown_slot,
           why="They are sent as they stand.", examples=('"argv": ["{fille}"]', '"argv": ["{file}"]')),
     SetRule(code="layout-same-uid", family="layout", severity="error", title="A uid that another active scope has too",

@@ -11,7 +11,7 @@ from vespe.violations import describe, short
 _ALPHABET: Final = re.compile(r"[A-Za-z0-9_-]+")
 _MCP: Final = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 _ODD_INPUT: Final = re.compile(r"[\s\x00-\x1f\x7f]")
-_SAYS_NOTHING: Final = frozenset("tool function func run do execute action call main test foo bar process handle handler api my_tool".split())
+_SAYS_NOTHING: Final = ("tool", "function", "func", "run", "do", "execute", "action", "call", "main", "test", "foo", "process", "handler")
 _CASES: Final = (re.compile(r"[a-z0-9]+(_[a-z0-9]+)+"), re.compile(r"[a-z]+[0-9]*([A-Z][a-z0-9]*)+"), re.compile(r"[a-z0-9]+(-[a-z0-9]+)+"))
 _STYLES: Final = ("snake_case", "camelCase", "kebab-case")
 
@@ -20,8 +20,11 @@ def _missing(subject: Subject) -> Iterator[Found]:
     inner = subject.document.get("function", subject.document) if isinstance(subject.document, dict) else {}
     if subject.name is None:
         given = isinstance(inner, dict) and "name" in inner
-        yield Found(part="name", message=f"`name` must be a text, not {describe(inner['name'])}" if given else "has no `name`, which is what a model calls",
-                    fix="give a name of letters, digits, _ and -")  # fmt: skip
+        yield Found(
+            part="name",
+            message=f"`name` must be a text, not {describe(inner['name'])}" if given else "has no `name`, which is what a model calls",
+            fix="give a name of letters, digits, _ and -",
+        )
     elif not subject.name.strip():
         yield Found(part="name", message="`name` is empty", fix="give a name of letters, digits, _ and -")
 
@@ -34,13 +37,20 @@ def _characters(subject: Subject) -> Iterator[Found]:
         message = f"`name` must be a letter or _, then at most 63 letters, digits, _ or -; it is {short(name)}"
         yield Found(part="name", message=message, fix=f"call it {short(_mended(name))}")
     elif subject.api == "bare" and (odd := _odd(name)):
-        yield Found(part="name", message=f"{short(name)} holds {odd}: model APIs allow letters, digits, _ and - in a tool's name",
-                    fix=f"call it {short(_mended(name))}")  # fmt: skip
+        yield Found(
+            part="name",
+            message=f"{short(name)} holds {odd}: model APIs allow letters, digits, _ and - in a tool's name",
+            fix=f"call it {short(_mended(name))}",
+        )
     elif subject.api == "bare" and len(name) > 64:
         yield Found(part="name", message=f"`name` has {len(name)} characters; model APIs allow 64", fix="give it a shorter name")
     elif subject.api == "mcp" and not _MCP.fullmatch(name):
-        yield Found(part="name", message=f"{short(name)} is no name that MCP allows: at most 128 letters, digits, _, - and .",
-                    fix=f"call it {short(_mended(name))}", severity="warning")  # fmt: skip
+        yield Found(
+            part="name",
+            message=f"{short(name)} is no name that MCP allows: at most 128 letters, digits, _, - and .",
+            fix=f"call it {short(_mended(name))}",
+            severity="warning",
+        )
 
 
 def _odd(name: str) -> str:
@@ -54,7 +64,9 @@ def _mended(name: str) -> str:
 
 def _vague(subject: Subject) -> Iterator[Found]:
     if subject.name and subject.name.lower() in _SAYS_NOTHING:
-        yield Found(part="name", message=f"{short(subject.name)} says nothing of what the tool does", fix="name it by a verb and what it is done to")
+        yield Found(
+            part="name", message=f"{short(subject.name)} says nothing of what the tool does", fix="name it by a verb and what it is done to"
+        )
 
 
 def _inputs(subject: Subject) -> Iterator[tuple[str, str]]:
@@ -67,8 +79,12 @@ def _inputs(subject: Subject) -> Iterator[tuple[str, str]]:
 def _input_name(subject: Subject) -> Iterator[Found]:
     for name, at in _inputs(subject):
         if not name or _ODD_INPUT.search(name):
-            yield Found(part="input_schema", pointer=at, message=f"an input is called {short(name)}, with white space or nothing in it",
-                        fix="name it by letters, digits and _")  # fmt: skip
+            yield Found(
+                part="input_schema",
+                pointer=at,
+                message=f"an input is called {short(name)}, with white space or nothing in it",
+                fix="name it by letters, digits and _",
+            )
 
 
 def _clash(subject: Subject) -> Iterator[Found]:
@@ -76,8 +92,12 @@ def _clash(subject: Subject) -> Iterator[Found]:
     for name, at in _inputs(subject):
         plain = re.sub(r"[_-]", "", name).lower()
         if plain in seen:
-            yield Found(part="input_schema", pointer=at, message=f"the inputs {short(seen[plain])} and {short(name)} are told apart by case or _ alone",
-                        fix="give one of them another name")  # fmt: skip
+            yield Found(
+                part="input_schema",
+                pointer=at,
+                message=f"the inputs {short(seen[plain])} and {short(name)} are told apart by case or _ alone",
+                fix="give one of them another name",
+            )
         seen.setdefault(plain, name)
 
 
@@ -92,7 +112,9 @@ def _mixed(subject: Subject) -> Iterator[Found]:
         yield Found(part="input_schema", message=f"the inputs are written in several ways: {named}", fix="write all of them in one way")
 
 
-def _rule(code: str, severity: Any, title: str, check: Callable[[Subject], Iterator[Found]], *, why: str, examples: tuple[str, str]) -> Rule:
+def _rule(
+    code: str, severity: Any, title: str, check: Callable[[Subject], Iterator[Found]], *, why: str, examples: tuple[str, str]
+) -> Rule:
     return Rule(code=code, family="naming", severity=severity, title=title, rationale=why, bad=examples[0], good=examples[1], check=check)
 
 

@@ -27,14 +27,16 @@ _NEEDS_SCHEMA: Final = ("vespe", "mcp", "anthropic")
 _BOUNDS: Final = re.compile(r"(?:is nested deeper|is \d+ bytes long|has (?:more than )?\d+ )")
 _PATTERN: Final = re.compile(r"is (?:a pattern of|no pattern for|the schema's \d+th large pattern)")
 _UNUSABLE: Final = ("cannot be used", "can be reached", "refers to")
-_KNOWN: Final = frozenset(
-    "type properties required items enum const default description title examples format pattern additionalProperties minimum maximum "
-    "minLength maxLength minItems maxItems uniqueItems anyOf oneOf allOf not $ref $defs definitions $schema $id $anchor $comment "
-    "exclusiveMinimum exclusiveMaximum multipleOf minProperties maxProperties patternProperties propertyNames prefixItems contains "
-    "minContains maxContains if then else dependentRequired dependentSchemas dependencies unevaluatedProperties unevaluatedItems "
-    "deprecated readOnly writeOnly contentMediaType contentEncoding contentSchema additionalItems $dynamicRef $dynamicAnchor "
-    "$recursiveRef $recursiveAnchor $vocabulary id nullable example discriminator xml externalDocs strict".split()
-)
+_KNOWN: Final = frozenset((
+    "type", "properties", "required", "items", "enum", "const", "default", "description", "title", "examples", "format", "pattern",
+    "additionalProperties", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "uniqueItems", "anyOf", "oneOf",
+    "allOf", "not", "$ref", "$defs", "definitions", "$schema", "$id", "$anchor", "$comment", "exclusiveMinimum", "exclusiveMaximum",
+    "multipleOf", "minProperties", "maxProperties", "patternProperties", "propertyNames", "prefixItems", "contains", "minContains",
+    "maxContains", "if", "then", "else", "dependentRequired", "dependentSchemas", "dependencies", "unevaluatedProperties",
+    "unevaluatedItems", "deprecated", "readOnly", "writeOnly", "contentMediaType", "contentEncoding", "contentSchema", "additionalItems",
+    "$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor", "$vocabulary", "id", "nullable", "example", "discriminator",
+    "xml", "externalDocs", "strict",
+))  # fmt: skip
 _TYPOS: Final = {
     "optional": "leave the name out of `required` at the object above", "desc": "write `description`", "descripton": "write `description`",
     "decription": "write `description`", "discription": "write `description`", "propertys": "write `properties`",
@@ -125,9 +127,11 @@ def _output_root(subject: Subject) -> Iterator[Found]:
         yield Found(part="output_schema", message=f"the schema of the output must be an object, not {describe(schema)}")
     elif subject.api == "mcp" and isinstance(schema, dict) and schema.get("type") != "object":
         yield Found(
-            part="output_schema", severity="warning",
-            message='MCP\'s outputSchema has "type": "object" at its root in every revision before 2026', fix="wrap the result in an object",
-        )  # fmt: skip
+            part="output_schema",
+            severity="warning",
+            message='MCP\'s outputSchema has "type": "object" at its root in every revision before 2026',
+            fix="wrap the result in an object",
+        )
 
 
 def _about(problem: SchemaProblem, subject: Subject) -> str:
@@ -173,7 +177,7 @@ def _mend(problem: SchemaProblem, subject: Subject) -> str | None:
         return None
     if problem.pointer.endswith("/required") and isinstance(value, (bool, str)):
         return "`required` is a list of names that stands at the object, beside `properties`"
-    return "give a schema there: an object such as {\"type\": \"string\"}" if isinstance(value, str) else None
+    return 'give a schema there: an object such as {"type": "string"}' if isinstance(value, str) else None
 
 
 def _simple(about: str, *, foreign: str | None, fix: str) -> Any:
@@ -193,11 +197,18 @@ def _open(subject: Subject) -> Iterator[Found]:
         return
     extra = schema.get("additionalProperties")
     if extra is True or extra == {}:
-        yield Found(part="input_schema", pointer="/additionalProperties", message="the inputs take any name that a model makes up",
-                    fix='write "additionalProperties": false, or say what further inputs are')  # fmt: skip
+        yield Found(
+            part="input_schema",
+            pointer="/additionalProperties",
+            message="the inputs take any name that a model makes up",
+            fix='write "additionalProperties": false, or say what further inputs are',
+        )
     elif extra is None and subject.api != "vespe":
-        yield Found(part="input_schema", message="`additionalProperties` is missing, so a model's made-up or misspelt inputs are let through",
-                    fix='write "additionalProperties": false')  # fmt: skip
+        yield Found(
+            part="input_schema",
+            message="`additionalProperties` is missing, so a model's made-up or misspelt inputs are let through",
+            fix='write "additionalProperties": false',
+        )
 
 
 def _required(subject: Subject) -> Iterator[Found]:
@@ -212,18 +223,24 @@ def _required(subject: Subject) -> Iterator[Found]:
             if isinstance(name, str) and name not in properties:
                 what = "is required, and no other than the described are allowed: no value can satisfy this" if closed else "is required"
                 yield Found(
-                    part=node.part, pointer=f"{node.pointer}/required/{index}", severity="error" if closed else None,
+                    part=node.part,
+                    pointer=f"{node.pointer}/required/{index}",
+                    severity="error" if closed else None,
                     message=f"{short(name)} {what}, but `properties` does not describe it",
                     fix=f"describe {short(name)} in `properties`, or take it out of `required`",
-                )  # fmt: skip
+                )
 
 
 def _keyword(subject: Subject) -> Iterator[Found]:
     for node in subject.nodes:
         for key in node.schema:
             if key not in _KNOWN and (hint := _TYPOS.get(key) or _TYPOS.get(key.lower())):
-                yield Found(part=node.part, pointer=f"{node.pointer}/{key}", message=f"`{key}` means nothing in JSON Schema, and is not looked at",
-                            fix=hint)  # fmt: skip
+                yield Found(
+                    part=node.part,
+                    pointer=f"{node.pointer}/{key}",
+                    message=f"`{key}` means nothing in JSON Schema, and is not looked at",
+                    fix=hint,
+                )
 
 
 RULES: Final[tuple[Rule, ...]] = (

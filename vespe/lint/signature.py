@@ -72,12 +72,20 @@ def _missing(subject: Subject) -> Iterator[Found]:
             continue
         name = parameter.name
         if name not in pair.properties:
-            yield Found(part="input_schema", pointer="", message=f"the function needs {short(name)}, which is no input and no fixed argument",
-                        fix=f"add {short(name)} to `properties` and `required`, or give it a default in the function")  # fmt: skip
+            yield Found(
+                part="input_schema",
+                pointer="",
+                message=f"the function needs {short(name)}, which is no input and no fixed argument",
+                fix=f"add {short(name)} to `properties` and `required`, or give it a default in the function",
+            )
         elif name not in pair.required and not (isinstance(pair.properties[name], dict) and "default" in pair.properties[name]):
-            yield Found(part="input_schema", pointer=f"/properties/{escape_pointer(name)}", severity="warning",
-                        message=f"the function needs {short(name)}, and the schema lets a model leave it out",
-                        fix=f"add {short(name)} to `required`, or give it a default")  # fmt: skip
+            yield Found(
+                part="input_schema",
+                pointer=f"/properties/{escape_pointer(name)}",
+                severity="warning",
+                message=f"the function needs {short(name)}, and the schema lets a model leave it out",
+                fix=f"add {short(name)} to `required`, or give it a default",
+            )
 
 
 def _unknown(subject: Subject) -> Iterator[Found]:
@@ -87,12 +95,19 @@ def _unknown(subject: Subject) -> Iterator[Found]:
     taken = {parameter.name for parameter in pair.derived.parameters}
     for name in pair.properties:
         if name not in taken:
-            yield Found(part="input_schema", pointer=f"/properties/{escape_pointer(name)}", message=f"the function takes no argument {short(name)}",
-                        fix="take it out of the schema, or add it to the function")  # fmt: skip
+            yield Found(
+                part="input_schema",
+                pointer=f"/properties/{escape_pointer(name)}",
+                message=f"the function takes no argument {short(name)}",
+                fix="take it out of the schema, or add it to the function",
+            )
     for name in pair.args:
         if name not in taken:
-            yield Found(pointer=f"{_DETAILS}/args/{escape_pointer(name)}", message=f"the function takes no argument {short(name)}",
-                        fix="take it out of `args`, or add it to the function")  # fmt: skip
+            yield Found(
+                pointer=f"{_DETAILS}/args/{escape_pointer(name)}",
+                message=f"the function takes no argument {short(name)}",
+                fix="take it out of `args`, or add it to the function",
+            )
 
 
 def _types(schema: Any) -> frozenset[str]:
@@ -112,9 +127,13 @@ def _type(subject: Subject) -> Iterator[Found]:
             extra = " and ".join(sorted(_types(schema) - _types(expected[name])))
             wanted = " or ".join(sorted(_types(expected[name])))
             disjoint = not _types(schema) & _types(expected[name])
-            yield Found(part="input_schema", pointer=f"/properties/{escape_pointer(name)}", severity=None if disjoint else "info",
-                        message=f"the schema allows {extra} for {short(name)}, and the function is annotated with {wanted}",
-                        fix="make the two say the same")  # fmt: skip
+            yield Found(
+                part="input_schema",
+                pointer=f"/properties/{escape_pointer(name)}",
+                severity=None if disjoint else "info",
+                message=f"the schema allows {extra} for {short(name)}, and the function is annotated with {wanted}",
+                fix="make the two say the same",
+            )
 
 
 def _default(subject: Subject) -> Iterator[Found]:
@@ -124,9 +143,12 @@ def _default(subject: Subject) -> Iterator[Found]:
         if not isinstance(schema, dict) or "default" not in schema or parameter.required or parameter.kind == "open":
             continue
         if parameter.default is not None and schema["default"] != parameter.default:
-            yield Found(part="input_schema", pointer=f"/properties/{escape_pointer(parameter.name)}/default",
-                        message=f"the default is {short(schema['default'])} in the schema and {short(parameter.default)} in the function",
-                        fix="make the two say the same: the schema's is the one that holds")  # fmt: skip
+            yield Found(
+                part="input_schema",
+                pointer=f"/properties/{escape_pointer(parameter.name)}/default",
+                message=f"the default is {short(schema['default'])} in the schema and {short(parameter.default)} in the function",
+                fix="make the two say the same: the schema's is the one that holds",
+            )
 
 
 def _unused(subject: Subject) -> Iterator[Found]:
@@ -140,8 +162,12 @@ def _unused(subject: Subject) -> Iterator[Found]:
     used = {name for text in texts if "{" in text for name in templates.parse(text, frozenset(properties)).slots}
     for name in properties:
         if name not in used:
-            yield Found(part="input_schema", pointer=pointer_to(("properties", name)), message=f"no template uses the input {short(name)}",
-                        fix=f"write {{{name}}} where its value goes, or take it out of the schema")  # fmt: skip
+            yield Found(
+                part="input_schema",
+                pointer=pointer_to(("properties", name)),
+                message=f"no template uses the input {short(name)}",
+                fix=f"write {{{name}}} where its value goes, or take it out of the schema",
+            )
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -152,8 +178,12 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(item)
 
 
-def _rule(code: str, severity: Any, title: str, check: Callable[[Subject], Iterator[Found]], *, why: str, examples: tuple[str, str]) -> Rule:
-    return Rule(code=code, family="signature", severity=severity, title=title, rationale=why, bad=examples[0], good=examples[1], check=check)
+def _rule(
+    code: str, severity: Any, title: str, check: Callable[[Subject], Iterator[Found]], *, why: str, examples: tuple[str, str]
+) -> Rule:
+    return Rule(
+        code=code, family="signature", severity=severity, title=title, rationale=why, bad=examples[0], good=examples[1], check=check
+    )
 
 
 RULES: Final[tuple[Rule, ...]] = (
