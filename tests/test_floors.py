@@ -15,7 +15,7 @@ FLOORS: dict[str, int] = {
     for floor, names in enumerate(
         (
             "errors defaults deferred nesting pointers subschemas",
-            "digests docstrings models escaping templates schema_bounds schema_growth violations addresses bodies",
+            "digests docstrings models escaping templates schema_bounds schema_growth violations addresses bodies bm25 hidden_text secret_shapes token_estimate",
             "outcomes tool_templates script_metadata python_names python_types documents fields tool_fields implementations schemas findings locations process file_walk sockets slots confined redaction",
             "script_environments positions tooldir configuration places private_copy annotated python_classes schema_forms trees web text_search git_commit",
             "annotations foreign file_tools kits verdicts approvals project http_templates",
