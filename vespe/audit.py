@@ -155,10 +155,11 @@ class _Run:
         self, directory: str, *, scope: str, kit_id: str | None, named: dict[str, str] | None = None, linted: bool = True
     ) -> Iterator[Finding]:
         subject = subjects.of_tool(directory, kit_id=kit_id)
-        source = Source(path=os.path.join(directory, defaults.CONFIG_FILE))
+        file = os.path.join(directory, defaults.CONFIG_FILE)
         linted = linted and touched(directory, self._audit.changed)
         if linted:
             self._audit.counted()
+            source = Source(path=file, pointers=subject.pointers)
             reasons, wrong = lint_settings.ignores(subject.document)
             if reasons:
                 self._ignores[directory] = Ignores(source, reasons, subject.name)
@@ -166,7 +167,7 @@ class _Run:
             yield from placed(self._said("layout-lint-config", wrong, source, tool=subject.name))
         if subject.name is not None and self._set_rules:
             first = scope if named is None else named.setdefault(subject.name, scope)
-            self._keep(subjects.outline(subject, scope=scope, linted=linted, available=first == scope), source)
+            self._keep(subjects.outline(subject, scope=scope, linted=linted, available=first == scope), Source(path=file))
 
     def _file(self) -> Iterator[Finding]:
         file = foreign.read(self._place.path)

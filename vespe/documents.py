@@ -67,6 +67,8 @@ def parse_yaml(data: bytes | str, *, path: str = "", limit: int = defaults.MAX_F
     try:
         _refuse_yaml_bombs(text, path)
         return yaml.safe_load(text)
+    except InvalidDocument:
+        raise
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         reason = getattr(error, "problem", None) or str(error)

@@ -32,6 +32,8 @@ _PROGRAMS: dict[str, bool] = {}
 def _about(problem: Problem) -> str:
     """Say which rule speaks of a problem that the one validator found; `` for those of other families."""
     pointer, message = problem.pointer, problem.message
+    if "`${env:" in message:
+        return "implementation"
     if pointer.startswith("/schema") or pointer == "/name" or message.startswith(("needs `name`", "needs `schema`")):
         return ""
     if pointer == "/uid" or message.startswith(("needs `uid`", "stands in a directory")):
