@@ -9,6 +9,8 @@ from typing import Final, NamedTuple
 
 K1: Final = 1.2
 B: Final = 0.75
+BACKGROUND: Final = 30
+"""Documents that are thought of as there besides, with none of the words: among three documents, what two share is no common word."""
 MOST_COMPARED: Final = 100_000
 """Pairs of documents; more would take seconds."""
 _WORD: Final = re.compile(r"[^\W_]+")
@@ -60,7 +62,7 @@ class Index:
     def rarity(self, word: str) -> float:
         """Give a word's inverse document frequency, never below 0."""
         having = len(self.postings.get(word, ()))
-        return math.log(1 + (len(self.bags) - having + 0.5) / (having + 0.5))
+        return math.log(1 + (BACKGROUND + len(self.bags) - having + 0.5) / (having + 0.5))
 
     def _weighed(self, bag: Counter[str], length: float) -> dict[str, float]:
         norm = K1 * (1 - B + B * length)

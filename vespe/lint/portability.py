@@ -6,8 +6,8 @@ from typing import Final
 
 from vespe import schemas
 from vespe.lint.base import Found, Rule, Subject
-from vespe.lint.limits import TARGETS, limits_on
-from vespe.lint.refusals import inputs, limit_rule, refused, refused_at, types
+from vespe.lint.limits import TARGETS, Limit, limits_on
+from vespe.lint.refusals import inputs, limit_rule, limits_for, refused, refused_at, types
 from vespe.pointers import pointer_to
 from vespe.violations import short
 
@@ -15,22 +15,25 @@ _CURRENT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 
 def _names(subject: Subject) -> Iterator[Found]:
-    name = subject.name
-    if not name:
-        return
+    name = subject.name or ""
     for about, fits in (("name-characters", re.fullmatch), ("name-first", re.match)):
-        for limit in limits_on(about):
-            if not fits(limit.value, name):
+        for limit in limits_on(about) if name else ():
+            if not _is_named_elsewhere(subject, limit) and not fits(limit.value, name):
                 yield refused(limit, f"takes {limit.words} in a tool's name, not {short(name)}", "name", fix=_rename(name))
 
 
 def _name_lengths(subject: Subject) -> Iterator[Found]:
     length = len(subject.name or "")
     for api in TARGETS:
-        broken = [limit for limit in limits_on("name-length", api=api) if length > limit.value]
+        broken = [limit for limit in limits_on("name-length", api=api) if length > limit.value and not _is_named_elsewhere(subject, limit)]
         if broken:
             widest = broken[-1]
             yield refused(widest, f"takes {widest.words} in a tool's name; this one has {length}", "name", fix="shorten the name")
+
+
+def _is_named_elsewhere(subject: Subject, limit: Limit) -> bool:
+    """Whether the rules on names say it already: of Vespe's own tools, of a shape that is no API's, and of MCP's in MCP's shape."""
+    return subject.api == "vespe" or limit.api == subject.api == "mcp" or (subject.api == "bare" and limit.about != "name-first")
 
 
 def _rename(name: str) -> str:
@@ -72,7 +75,7 @@ def _property_names(subject: Subject) -> Iterator[Found]:
 def _array_items(subject: Subject) -> Iterator[Found]:
     for node in inputs(subject):
         if "array" in types(node.schema) and "items" not in node.schema and "prefixItems" not in node.schema:
-            for limit in limits_on("array-items"):
+            for limit in limits_for("array-items", subject):
                 fix = 'say what the array holds, such as `"items": {"type": "string"}`'
                 yield refused_at(limit, subject, node, f"takes {limit.words}, and here is none", fix=fix)
 

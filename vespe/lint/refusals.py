@@ -40,6 +40,12 @@ def types(schema: dict[str, Any]) -> Iterable[str]:
     return [one for one in said if isinstance(one, str)] if isinstance(said, list) else ()
 
 
+def limits_for(about: str, subject: Subject) -> Iterator[Limit]:
+    """Give the limits about one thing that a definition can break: none of Gemini's where it is sent there as JSON Schema."""
+    as_json_schema = subject.api == "gemini" and not sent_as_openapi(subject)
+    return (limit for limit in limits_on(about) if not (as_json_schema and limit.api == "gemini"))
+
+
 def sent_as_openapi(subject: Subject) -> bool:
     """Whether a definition is in Gemini's shape with `parameters`, the one place where Gemini refuses what OpenAPI's subset lacks."""
     return subject.api == "gemini" and str(subject.pointers.get("input_schema", "")).endswith("/parameters")

@@ -5,7 +5,7 @@ from typing import Final
 
 from vespe.lint.base import Found, Rule, Subject
 from vespe.lint.limits import limits_on
-from vespe.lint.refusals import inputs, limit_rule, refused, refused_at, sent_as_openapi, types
+from vespe.lint.refusals import inputs, limit_rule, limits_for, refused, refused_at, types
 from vespe.pointers import pointer_to
 from vespe.violations import short
 
@@ -18,7 +18,7 @@ def _types_of_gemini_and_ollama(subject: Subject) -> Iterator[Found]:
         if isinstance(root, dict) and isinstance(root.get("type"), list):
             yield refused(limit, f"takes {limit.words}, no list", "input_schema", pointer="/type", fix='write `"type": "object"`')
     for node in inputs(subject):
-        for limit in limits_on("one-type"):
+        for limit in limits_for("one-type", subject):
             if isinstance(node.schema.get("type"), list):
                 fix = "give one type and `nullable`, or `anyOf`"
                 yield refused_at(limit, subject, node, f"takes {limit.words}, no list of types", more="/type", fix=fix)
@@ -27,10 +27,10 @@ def _types_of_gemini_and_ollama(subject: Subject) -> Iterator[Found]:
 def _values_of_gemini(subject: Subject) -> Iterator[Found]:
     for node in inputs(subject):
         values, wanted = node.schema.get("enum"), node.schema.get("format")
-        for limit in limits_on("enum-texts"):
+        for limit in limits_for("enum-texts", subject):
             if isinstance(values, list) and not all(isinstance(value, str) for value in values):
                 yield refused_at(limit, subject, node, f"takes {limit.words}", more="/enum", fix="write the values as texts, or as a range")
-        for limit in limits_on("formats"):
+        for limit in limits_for("formats", subject):
             if isinstance(wanted, str) and wanted not in limit.value and "string" in map(str.lower, types(node.schema)):
                 yield refused_at(limit, subject, node, f"took {limit.words} alone; {short(wanted)} may be refused", more="/format")
 
@@ -46,10 +46,8 @@ def _boolean_properties(subject: Subject) -> Iterator[Found]:
 
 def _keywords_of_gemini(subject: Subject) -> Iterator[Found]:
     """One finding for all keywords that `parameters` refuse, at the first of them; where JSON Schema is sent there is none."""
-    if subject.api == "gemini" and not sent_as_openapi(subject):
-        return
     elsewhere = {word for other in limits_on("keywords-somewhere") for word in other.value}
-    for limit in limits_on("keywords"):
+    for limit in limits_for("keywords", subject):
         unknown: dict[str, str] = {}
         for node in inputs(subject):
             for keyword in filter(_is_keyword, node.schema.keys() - limit.value - elsewhere):
