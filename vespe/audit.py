@@ -65,7 +65,7 @@ class _Run:
         self._rules: list[Rule] = []
         self._set_rules: list[SetRule] = []
         self._outlines: list[Outline] = []
-        self._sources: list[Source] = []
+        self._sources: list[Source | None] = []
         self._ignores: dict[str, Ignores] = {}
         self._project_ignores: Ignores | None = None
 
@@ -167,7 +167,7 @@ class _Run:
             yield from placed(self._said("layout-lint-config", wrong, source, tool=subject.name))
         if subject.name is not None and self._set_rules:
             first = scope if named is None else named.setdefault(subject.name, scope)
-            self._keep(subjects.outline(subject, scope=scope, linted=linted, available=first == scope), Source(path=file))
+            self._keep(subjects.outline(subject, scope=scope, linted=linted, available=first == scope), None)
 
     def _file(self) -> Iterator[Finding]:
         file = foreign.read(self._place.path)
@@ -197,7 +197,8 @@ class _Run:
                     line=trouble.line, column=trouble.column,
                 )  # fmt: skip
 
-    def _keep(self, outline: Outline, source: Source) -> None:
+    def _keep(self, outline: Outline, source: Source | None) -> None:
+        """Keep an outline; without a source it is that of a tool directory, which need not be kept 10,000 times."""
         self._outlines.append(outline)
         self._sources.append(source)
 
@@ -232,12 +233,15 @@ class _Run:
                     told.setdefault(index, []).append((rule, found))
         for index, items in sorted(told.items()):
             one = self._outlines[index] if index >= 0 else None
-            source, ignores = (self._sources[index], self._ignores.get(one.directory or "")) if one else (self._whole(), None)
+            source, ignores = (self._source_of(index), self._ignores.get(one.directory or "")) if one else (self._whole(), None)
             yield from placed(
                 kept
                 for rule, found in items
                 for kept in self._kept(rule, found, source, ignores, api=one.api if one else "vespe", tool=one.name if one else None)
             )
+
+    def _source_of(self, index: int) -> Source:
+        return self._sources[index] or Source(path=os.path.join(self._outlines[index].directory or "", defaults.CONFIG_FILE))
 
     def _whole(self) -> Source:
         """The file that speaks for the set as a whole."""

@@ -2,6 +2,7 @@
 
 import math
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import combinations
@@ -34,7 +35,7 @@ class Pair(NamedTuple):
 def words(text: str) -> list[str]:
     """Give the words of a text or a name in lower case: humps and underscores part words, and the commonest are left out."""
     plain = (word.lower() for word in _WORD.findall(_HUMP.sub(" ", text)))
-    return [_stem(word) for word in plain if word not in _STOP]
+    return [sys.intern(_stem(word)) for word in plain if word not in _STOP]
 
 
 def _stem(word: str) -> str:

@@ -1,6 +1,7 @@
 """`vespe lint`: find what a model's API, a model, or Vespe would stumble over."""
 
 import difflib
+import gc
 from collections.abc import Sequence
 from typing import Any
 
@@ -39,6 +40,7 @@ def command(paths: tuple[str, ...], form: str, as_json: bool, explain: str | Non
     """
     if explain:
         return _explain(explain)
+    gc.enable()  # what is left off for commands that live for a moment: 10,000 tools make much that only it can free
     settings = _settings(asked)
     changed = changes.changed_paths(asked["changed"]) if asked["changed"] else None
     targets = list(paths) or [_project()]

@@ -23,7 +23,7 @@ else:
 _DETAILS: Final = "/implementation_details"
 _KEYS: Final = (
     "uid", "name", "description", "schema", "implementation_details", "kit_id", "version", "tags", "limits", "secrets", "annotations",
-    "examples", "permissions", "lint", "$schema",
+    "examples", "example_files", "example_git", "permissions", "lint", "$schema",
 )  # fmt: skip
 _PROGRAMS: dict[str, bool] = {}
 """Whether each program is on PATH: asked once a process."""

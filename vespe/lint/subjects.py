@@ -1,6 +1,7 @@
 """Makes what rules judge: of a tool directory, of a foreign definition, of the configuration of a kit or a project."""
 
 import os
+import sys
 from collections.abc import Iterator
 from typing import Final
 
@@ -41,7 +42,7 @@ def of_tool(directory: str, *, kit_id: str | None) -> Subject:
         pointers=pointers,
         document=document,
         nodes=(*_nodes("input_schema", given), *_nodes("output_schema", gives)),
-        schema_problems=(*_problems("input_schema", given, pointers), *_problems("output_schema", gives, pointers)),
+        schema_problems=_problems_beside(problems, given, gives, pointers),
         directory=directory,
         kit_id=kit_id,
         problems=problems,
@@ -90,7 +91,7 @@ def outline(subject: Subject, *, scope: str, linted: bool, available: bool) -> O
     return Outline(
         name=subject.name or "",
         description=subject.description or "",
-        parameters=tuple(properties) if isinstance(properties, dict) else (),
+        parameters=tuple(map(sys.intern, properties)) if _are_texts(properties) else (),
         size=_size(shown),
         api=subject.api,
         scope=scope,
@@ -99,6 +100,11 @@ def outline(subject: Subject, *, scope: str, linted: bool, available: bool) -> O
         linted=linted,
         available=available,
     )
+
+
+def _are_texts(properties: JsonValue) -> bool:
+    """Whether the names of properties can be shared: YAML can say numbers."""
+    return isinstance(properties, dict) and all(isinstance(name, str) for name in properties)
 
 
 def _size(value: JsonValue) -> int:
@@ -112,6 +118,15 @@ def _nodes(part: str, schema: JsonValue) -> Iterator[Node]:
     for steps, sub, depth, _ in walk(schema, most=_MOST_NODES):
         if isinstance(sub, dict):
             yield Node(part, pointer_to(steps), sub, depth, steps)
+
+
+def _problems_beside(problems: list[Problem], given: JsonValue, gives: JsonValue, pointers: dict[str, str]) -> tuple[SchemaProblem, ...]:
+    """Judge the schemas of which the validator had something to say: its first complaint hides what else there is."""
+    found: list[SchemaProblem] = []
+    for part, schema, at in (("input_schema", given, _INPUT), ("output_schema", gives, _OUTPUT)):
+        if any(problem.pointer.startswith(at) for problem in problems):
+            found += _problems(part, schema, pointers)
+    return tuple(found)
 
 
 def _problems(part: str, schema: JsonValue, pointers: dict[str, str]) -> Iterator[SchemaProblem]:
