@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from vespe import defaults, foreign, kits, lint_settings, project, workspace
 from vespe.errors import InvalidDocument, VespeError
 from vespe.findings import Finding
-from vespe.foreign import ForeignFile
+from vespe.foreign import Definition, ForeignFile
 from vespe.lint import RULES, subjects
 from vespe.lint.base import AnyRule, Bounds, Found, Outline, Rule, SetRule, Subject
 from vespe.lint_paths import Place, places, tool_directories, touched
@@ -64,8 +64,7 @@ class _Run:
         self._settings = audit.given
         self._rules: list[Rule] = []
         self._set_rules: list[SetRule] = []
-        self._outlines: list[Outline] = []
-        self._sources: list[Source | None] = []
+        self._sets: dict[str, tuple[list[Outline], list[Source | None]]] = {}
         self._ignores: dict[str, Ignores] = {}
         self._project_ignores: Ignores | None = None
 
@@ -183,7 +182,9 @@ class _Run:
             self._audit.counted()
             yield from self._judged(subject, source)
             if subject.name is not None and self._set_rules:
-                self._keep(subjects.outline(subject, scope=file.path, linted=True, available=True), source)
+                self._keep(
+                    subjects.outline(subject, scope=file.path, linted=True, available=True), source, group=_request(file, definition)
+                )
 
     def _troubles(self, file: ForeignFile) -> Iterator[Finding]:
         for trouble in file.troubles:
@@ -197,10 +198,11 @@ class _Run:
                     line=trouble.line, column=trouble.column,
                 )  # fmt: skip
 
-    def _keep(self, outline: Outline, source: Source | None) -> None:
+    def _keep(self, outline: Outline, source: Source | None, *, group: str = "") -> None:
         """Keep an outline; without a source it is that of a tool directory, which need not be kept 10,000 times."""
-        self._outlines.append(outline)
-        self._sources.append(source)
+        outlines, sources = self._sets.setdefault(group, ([], []))
+        outlines.append(outline)
+        sources.append(source)
 
     # Judging
 
@@ -226,22 +228,22 @@ class _Run:
     def _together(self) -> Iterator[Finding]:
         """Ask the rules over sets; what they say of one definition is told in its file."""
         bounds = Bounds(tool_budget=self._settings.tool_budget)
-        told: dict[int, list[tuple[AnyRule, Found]]] = {}
-        for rule in self._set_rules if self._outlines else ():
-            for index, found in rule.check(self._outlines, bounds):
-                if index < 0 or self._outlines[index].linted:
-                    told.setdefault(index, []).append((rule, found))
-        for index, items in sorted(told.items()):
-            one = self._outlines[index] if index >= 0 else None
-            source, ignores = (self._source_of(index), self._ignores.get(one.directory or "")) if one else (self._whole(), None)
-            yield from placed(
-                kept
-                for rule, found in items
-                for kept in self._kept(rule, found, source, ignores, api=one.api if one else "vespe", tool=one.name if one else None)
-            )
+        for outlines, sources in self._sets.values():
+            told: dict[int, list[tuple[AnyRule, Found]]] = {}
+            for rule in self._set_rules:
+                for index, found in rule.check(outlines, bounds):
+                    if index < 0 or outlines[index].linted:
+                        told.setdefault(index, []).append((rule, found))
+            for index, items in sorted(told.items()):
+                one, source = (outlines[index], sources[index]) if index >= 0 else (None, self._whole())
+                yield from placed(self._told_of(one, source, items))
 
-    def _source_of(self, index: int) -> Source:
-        return self._sources[index] or Source(path=os.path.join(self._outlines[index].directory or "", defaults.CONFIG_FILE))
+    def _told_of(self, one: Outline | None, source: Source | None, items: Iterable[tuple[AnyRule, Found]]) -> Iterator[Told]:
+        directory = (one.directory if one else None) or ""
+        where = source or Source(path=os.path.join(directory, defaults.CONFIG_FILE))
+        for rule, found in items:
+            ignores = self._ignores.get(directory) if one else None
+            yield from self._kept(rule, found, where, ignores, api=one.api if one else "vespe", tool=one.name if one else None)
 
     def _whole(self) -> Source:
         """The file that speaks for the set as a whole."""
@@ -263,6 +265,12 @@ class _Run:
                 for code in unused
             ]  # fmt: skip
             yield from placed(self._said("layout-unused-ignore", told, one.source, tool=one.tool))
+
+
+def _request(file: ForeignFile, definition: Definition) -> str:
+    """Name the set that a definition belongs to: a line that wraps definitions is a request of its own, in the files of many."""
+    steps = definition.pointers[""].split("/")
+    return steps[1] if file.kind == "jsonl" and len(steps) > 2 else ""
 
 
 def _why_unused(code: str) -> str:
