@@ -13,7 +13,7 @@ from vespe.lint import (
     schema,
     sets,
     signature,
-    strict_mode,
+    strict_requests,
     vendor_subsets,
 )
 from vespe.lint.base import AnyRule
@@ -22,7 +22,7 @@ FAMILIES: Final[dict[str, tuple[AnyRule, ...]]] = {
     "layout": layout.RULES,
     "naming": naming.RULES,
     "schema": (*schema.RULES, *constraints.RULES),
-    "portability": (*portability.RULES, *strict_mode.RULES, *vendor_subsets.RULES),
+    "portability": (*portability.RULES, *strict_requests.RULES, *vendor_subsets.RULES),
     "description": description.RULES,
     "safety": (*safety.RULES, *commands.RULES),
     "sets": sets.RULES,

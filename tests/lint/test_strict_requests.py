@@ -7,7 +7,7 @@ import pytest
 
 from tests.lint.judging import corpus_subjects, errors_in_own_shape, found_by, subject
 from vespe.lint.base import Found
-from vespe.lint.strict_mode import RULES, strict_api
+from vespe.lint.strict_requests import RULES, strict_api
 
 CLOSED: dict[str, Any] = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": False}
 
