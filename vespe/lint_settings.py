@@ -48,7 +48,8 @@ class Settings:
             return None
         given = self.severities.get(rule.code) or found.severity or rule.severity
         # What another API refuses is no fault of a definition in this one's shape, unless it is meant to go there.
-        if given == "error" and about and rule.code not in self.severities and not self.targets and api not in about:
+        own = "openai" if api == "openai-responses" else api
+        if given == "error" and about and rule.code not in self.severities and not self.targets and own not in about:
             given = "warning"
         return given if SEVERITIES.index(given) <= SEVERITIES.index(self.least) else None
 

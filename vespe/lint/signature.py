@@ -123,7 +123,7 @@ def _type(subject: Subject) -> Iterator[Found]:
     pair = _pair(subject)
     expected = pair.derived.input_schema.get("properties", {}) if pair else {}
     for name, schema in pair.properties.items() if pair else ():
-        if name in expected and not _types(schema) <= _types(expected[name]):
+        if name in expected and _types(schema) != _ANY and not _types(schema) <= _types(expected[name]):
             extra = " and ".join(sorted(_types(schema) - _types(expected[name])))
             wanted = " or ".join(sorted(_types(expected[name])))
             disjoint = not _types(schema) & _types(expected[name])
