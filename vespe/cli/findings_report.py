@@ -1,8 +1,9 @@
 """Findings for a reader: lines of text, one JSON document, SARIF, or GitHub's annotations."""
 
+import contextlib
 import sys
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Final
 
 from vespe.cli import report
@@ -52,20 +53,26 @@ def show_github(findings: Sequence[Finding]) -> None:
         report.emit(f"::{_COMMANDS[finding.severity]} {properties}::{_data(text)}")
 
 
-def progress() -> Callable[[int], None] | None:
-    """Give what shows the number of tools so far, ten times a second, where stderr is a terminal."""
+@contextlib.contextmanager
+def progress() -> Iterator[Callable[[int], None] | None]:
+    """Give what shows the number of tools so far, ten times a second, where stderr is a terminal; the line is cleared at the end."""
     if not sys.stderr.isatty():
-        return None
+        yield None
+        return
     last = time.monotonic()
 
     def show(done: int) -> None:
         nonlocal last
         if time.monotonic() - last >= 0.1:
             last = time.monotonic()
-            sys.stderr.write(f"\r{done} tools…\x1b[K\r")
+            sys.stderr.write(f"\r{done} tools…\x1b[K")
             sys.stderr.flush()
 
-    return show
+    try:
+        yield show
+    finally:
+        sys.stderr.write("\r\x1b[K")
+        sys.stderr.flush()
 
 
 def _place(finding: Finding) -> str:

@@ -47,8 +47,9 @@ def command(paths: tuple[str, ...], form: str, as_json: bool, explain: str | Non
     if fix:
         for path in lint_fixes.mend(targets, changed=changed):
             report.say(f"mended {path}")
-    run = audit.Audit(settings, changed=changed, progress=findings_report.progress())
-    findings = sorted(run.findings(targets), key=_order)
+    with findings_report.progress() as shown:
+        run = audit.Audit(settings, changed=changed, progress=shown)
+        findings = sorted(run.findings(targets), key=_order)
     alone = len(targets) == 1 and run.tools == 0
     broken = run.broken_file if alone else None
     _show(findings, run, "json" if as_json else form, broken=broken)
