@@ -29,6 +29,11 @@ SHAPES = {
     "a DigitalOcean token": f"dop_v1_{HEX}{HEX}",
     "a Telegram bot token": f"987654321:AA{mixed(33)}",
     "a JSON Web Token": f"eyJ{mixed(20)}.eyJ{mixed(20)}.{mixed(30)}",
+    "an AWS secret key": f"aws_secret_access_key = {mixed(40)}",
+    "an Azure storage key": f"AccountKey={mixed(86)}==",
+    "a Google client secret": f"GOCSPX-{mixed(28)}",
+    "an API key": f"gsk_{mixed(52)}",
+    "a bearer token": f"Bearer {mixed(30)}",
     "a private key": f"-----BEGIN RSA PRIVATE KEY-----\n{mixed(64)}\n",
     "a password in a URL": "postgres://admin:h8Jk2LmQ@db.internal:5432/x",
 }
@@ -53,6 +58,8 @@ def test_a_secret_is_found_in_a_text_and_never_told_whole(what: str, secret: str
         "https://example.org/a:b@c",
         "-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----",
         "${env:GITHUB_TOKEN}",
+        "Bearer ${env:GITHUB_TOKEN}",
+        "Bearer authentication-of-the-usual-kind",
         "task-management-of-a-very-long-name-that-goes-on-and-on",
         "SK as in Slovakia, eyJ alone, and ghost_writer",
         f"word{'ghp_'}{mixed(36)}",
@@ -60,6 +67,11 @@ def test_a_secret_is_found_in_a_text_and_never_told_whole(what: str, secret: str
 )
 def test_placeholders_and_ordinary_texts_are_no_secrets(text: str) -> None:
     assert list(secrets_in(text)) == []
+
+
+def test_a_place_of_several_shapes_is_told_once() -> None:
+    (shape,) = secrets_in(f"Authorization: Bearer {SHAPES['a GitHub token']}")
+    assert shape.what == "a bearer token"
 
 
 def test_several_secrets_of_a_text_are_all_found() -> None:

@@ -64,17 +64,19 @@ def _needs_joiners(one: str) -> bool:
     return ord(one) >= 0x1F000 or (ord(one) > 0x5FF and unicodedata.category(one)[0] in "LM")
 
 
-_STEERING: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
-    (aim, re.compile(pattern, re.IGNORECASE))
-    for aim, pattern in (
+_STEERING: Final = tuple(
+    (aim, clues, re.compile(pattern))
+    for aim, clues, pattern in (
         (
             "tells a model to drop its other instructions",
+            ("ignore", "disregard", "forget", "overrid", "bypass"),
             r"\b(?:ignore|disregard|forget|override|bypass)\s+(?:\w+\s+){0,3}?"
             r"(?:previous|prior|above|earlier|preceding|other|system|safety|existing)\s+(?:\w+\s+){0,2}?"
             r"(?:instruction|prompt|rule|message|guideline|direction|polic)\w*",
         ),
         (
             "tells a model to keep something from the user",
+            ("not", "n't", "dont", "never", "without"),
             r"\b(?:do\s+not|don'?t|never|must\s+not|without)\s+(?:\w+\s+){0,2}?"
             r"(?:tell|telling|inform|informing|notify|notifying|alert|alerting|mention|mentioning|reveal|revealing|disclose|disclosing|"
             r"show|showing|let)\s+"
@@ -82,38 +84,48 @@ _STEERING: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         ),
         (
             "addresses the model in a tag of its own",
+            ("<", "["),
             r"<\s*/?\s*(?:important|system|assistant|instructions?|secret|hidden|admin|critical)\s*>|\[\s*(?:system|inst|/inst)\s*\]"
             r"|<\|(?:im_start|im_end|system|endoftext)\|>",
         ),
         (
             "tells a model to call this tool or read a file before anything else",
+            ("before", "prior"),
             r"\b(?:before|prior\s+to)\s+(?:using|calling|invoking|running)\s+(?:this|any|another|other|all)\s+(?:other\s+)?tools?\b"
             r"[^.\n]{0,80}\b(?:read|open|send|pass|include|call|fetch|access|get)\b",
         ),
         (
             "asks a model for credentials or for private files",
+            (".ssh", "id_rsa", "id_ed", "credentials", "/etc/", "netrc", "mcp.json", "prompt", "history", "key"),
             r"(?:\b(?:read|open|cat|include|send|pass|attach|upload|fetch|access|contents?\s+of|get)\b[^.\n]{0,60})"
             r"(?:~?/?\.ssh/|id_rsa|id_ed25519|\.aws/credentials|/etc/(?:passwd|shadow)|\.netrc|mcp\.json|"
             r"\b(?:system\s+prompt|conversation\s+history|chat\s+history|private\s+keys?)\b)",
         ),
         (
+            "tells a model to act without asking",
+            ("confirm", "permission", "approval", "consent", "the user"),
+            r"\b(?:do\s+not|don'?t|never|without)\s+(?:ask|asking|request|requesting|wait|waiting)\b[^.\n]{0,30}"
+            r"\b(?:confirm\w*|permission|approval|consent|the\s+user)\b",
+        ),
+        (
+            "tells a model to send data elsewhere",
+            ("http", "@"),
+            r"\b(?:must|always|secretly|silently|quietly)\b[^.\n]{0,60}\b(?:send|forward|copy|bcc|upload|post|report|exfiltrate)\w*\b[^\n]{0,60}"
+            r"(?:https?://|[\w.+-]+@[\w-]+\.\w)",
+        ),
+        ("hides words in a comment", ("<!--",), r"<!--(?:.|\n){3,}?-->"),
+        (
             "gives a model another part to play",
+            ("you", "new", "act"),
             r"\byou\s+are\s+now\s+(?:an?|the|in)\b|\bnew\s+(?:system\s+)?(?:instructions|prompt)\s*:|\bact\s+as\s+(?:if\s+you\s+(?:are|were)|root|admin)\b",
         ),
         (
             "tells a model to leave other tools",
+            ("tool",),
             r"\b(?:do\s+not|don'?t|never)\s+(?:use|call|invoke)\s+(?:any\s+other|the\s+other|other|another)\s+tools?\b",
         ),
     )
 )
-
-
-_CLUES: Final = (
-    "ignore", "disregard", "forget", "overrid", "bypass", "user", "human", "person", "developer", "operator", "<", "[", "before", "prior",
-    "ssh", "id_", "credentials", "/etc/", "netrc", "mcp.json", "system prompt", "history", "private key", "you are now", "new ", "act as",
-    "other tool", "another tool",
-)  # fmt: skip
-"""In every text that one of the patterns finds; looking for them first is ten times quicker."""
 
 
 def steering(text: str) -> list[Steer]:
@@ -123,7 +135,5 @@ def steering(text: str) -> list[Steer]:
     """
     plain = text if text.isascii() else unicodedata.normalize("NFKC", _ODD.sub("", text))
     lower = plain.lower()
-    if not any(clue in lower for clue in _CLUES):
-        return []
-    found = ((aim, pattern.search(plain)) for aim, pattern in _STEERING)
-    return [Steer(aim, " ".join(match[0].split())[:80]) for aim, match in found if match]
+    found = ((aim, pattern.search(lower)) for aim, clues, pattern in _STEERING if any(clue in lower for clue in clues))
+    return [Steer(aim, " ".join(plain[slice(*match.span())].split())[:80]) for aim, match in found if match]

@@ -41,8 +41,7 @@ def test_mcp_asks_for_its_alphabet_and_refuses_nothing() -> None:
     ("length", "expected"),
     [
         (64, {}),
-        (65, {"openai": "error", "anthropic": "warning", "gemini": "warning"}),
-        (128, {"openai": "error", "anthropic": "warning", "gemini": "warning"}),
+        (65, {"openai": "error", "anthropic": "error", "gemini": "error"}),
         (129, {"openai": "error", "anthropic": "error", "gemini": "error", "mcp": "warning"}),
     ],
 )
@@ -109,6 +108,29 @@ def test_a_schema_of_an_older_draft_is_judged_by_the_current_one_for_anthropic()
     assert said(input_schema={**CITY, "$schema": draft}) == []
     wrong = {**tuple_items, "properties": {"a": {"type": "dict"}}}
     assert said(input_schema=wrong) == [], "what is wrong in its own draft is said by the rules on schemas"
+
+
+@pytest.mark.parametrize(
+    ("header", "kind", "why"),
+    [
+        ("my region", "string", "names of HTTP headers"),
+        ("", "string", "names of HTTP headers"),
+        (3, "string", "names of HTTP headers"),
+        ("Region", "number", "texts, integers and booleans"),
+        ("Region", ["string", "object"], "texts, integers and booleans"),
+    ],
+)
+def test_a_header_that_mcps_clients_must_reject_is_an_error(header: object, kind: object, why: str) -> None:
+    schema = {"type": "object", "properties": {"a": {"type": kind, "x-mcp-header": header}}}
+    ((_, found),) = found_by(RULES, subject(input_schema=schema))
+    assert (found.target, found.severity, found.pointer) == ("mcp", "error", "/properties/a/x-mcp-header")
+    assert why in found.message
+
+
+def test_headers_are_told_apart_whatever_their_case() -> None:
+    named = {"a": "Region", "b": "region", "c": "Zone"}
+    schema = {"type": "object", "properties": {name: {"type": "string", "x-mcp-header": header} for name, header in named.items()}}
+    assert said(input_schema=schema) == [("header", "mcp", "error", "/properties/b/x-mcp-header")]
 
 
 @pytest.mark.parametrize("schema", [None, True, [], "text", {"type": "object", "properties": []}, {"properties": {"a": 3}}, {"type": {}}])

@@ -111,6 +111,12 @@ def test_a_tool_that_destroys_by_its_name_says_so_in_its_annotations(name: str, 
     assert judged({"annotations": {"readOnlyHint": True}}, name=name, api=api) == [("annotations", "/annotations")]
 
 
+@pytest.mark.parametrize("description", ["Deletes a page of the wiki.", "Remove a user.", "PURGES the cache."])
+def test_a_tool_that_destroys_by_its_descriptions_first_word_is_asked_too(description: str) -> None:
+    assert judged({"name": "page"}, name="page", description=description) == [("annotations", "")]
+    assert judged({"name": "page"}, name="page", description=f"Does not {description.lower()}") == []
+
+
 @pytest.mark.parametrize("name", ["list_deleted_files", "get_dropdown", "killjoy", "read_file", ""])
 def test_a_tool_that_only_sounds_like_it_is_left_alone(name: str) -> None:
     assert judged({"name": name}, name=name) == []
@@ -124,6 +130,12 @@ def test_shapes_without_annotations_are_not_asked_for_them(api: str) -> None:
 def test_an_http_tool_that_deletes_is_asked_for_them() -> None:
     details = {"type": "http_request", "entrypoint": "delete"}
     assert judged({"implementation_details": details}, name="x", api="vespe") == [("annotations", "")]
+
+
+@pytest.mark.parametrize(("program", "asked"), [("rm", True), ("shred", True), ("ls", False), (3, False)])
+def test_a_tool_that_runs_a_program_that_destroys_is_asked_for_them(program: object, asked: bool) -> None:
+    details = {"type": "shell_command", "entrypoint": program}
+    assert bool(judged({"implementation_details": details}, name="x", api="vespe")) is asked
 
 
 @pytest.mark.parametrize("document", [None, [], "text", {"annotations": 3, "implementation_details": []}, {"a": {"b": [None, 1.5, True]}}])

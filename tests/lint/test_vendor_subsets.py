@@ -46,12 +46,25 @@ def test_in_another_shape_it_is_a_remark(schema: dict[str, Any], code: str, seve
         {"type": "string", "enum": ["a"], "format": "enum"},
         {"type": "string", "format": "date-time", "nullable": True},
         {"type": "integer", "format": "int32", "minimum": 1},
-        {"anyOf": [{"type": "string"}, {"type": "integer"}], "x-note": 1},
-        {"type": "object", "properties": {"const": {"type": "string"}}, "additionalProperties": False},
+        {"anyOf": [{"type": "string"}, {"type": "integer"}]},
+        {"type": "object", "properties": {"const": {"type": "string"}}, "propertyOrdering": ["const"]},
     ],
 )
 def test_what_gemini_knows_is_left_alone(schema: dict[str, Any]) -> None:
     assert said(schema, api="gemini", pointers=PARAMETERS) == []
+
+
+def test_what_vertex_alone_takes_is_a_warning_in_geminis_own_shape_only() -> None:
+    schema = {"type": "object", "additionalProperties": False}
+    assert said(schema, api="gemini", pointers=PARAMETERS) == [("keyword", "gemini", "warning", "/properties/a/additionalProperties")]
+    assert said(schema, api="gemini", pointers=AS_JSON_SCHEMA) == said(schema) == []
+
+
+@pytest.mark.parametrize("word", ["$schema", "$comment", "x-note", "optional"])
+def test_every_word_that_gemini_does_not_know_is_refused_in_its_own_shape(word: str) -> None:
+    assert said({"type": "string", word: "x"}, api="gemini", pointers=PARAMETERS) == [
+        ("keyword", "gemini", "error", f"/properties/a/{word}")
+    ]
 
 
 def test_all_unknown_keywords_are_told_in_one_finding_at_the_first() -> None:

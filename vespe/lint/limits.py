@@ -47,14 +47,13 @@ _OPENAI_STRICT_ONE_OF = Source("https://github.com/openai/openai-node/pull/2602"
 _OPENAI_STRICT_UNIQUE = Source("https://github.com/1jehuang/jcode/issues/687", "2026-07-31", "observed")
 _OPENAI_STRICT_OLD = Source(_OPENAI_STRICT.page, "2026-02-01", "unverified")
 _CLAUDE_TOOLS = Source("https://platform.claude.com/docs/en/agents-and-tools/tool-use/define-tools", "2026-11-21", "documented")
-_CLAUDE_NAME = Source("https://github.com/anthropics/claude-code/issues/96152", "2026-09-22", "observed")
-_CLAUDE_NAME_PAGE = Source(_CLAUDE_TOOLS.page, "2026-11-21", "advised")
 _CLAUDE_ROOT = Source("https://github.com/MoonshotAI/kimi-code/issues/2328", "2026-07-28", "observed")
 _CLAUDE_KEYS = Source("https://github.com/anthropics/claude-code/issues/79418", "2026-07-20", "observed")
 _CLAUDE_DRAFT = Source("https://github.com/anthropics/claude-code/issues/86665", "2026-08-14", "observed")
 _CLAUDE_STRICT = Source("https://platform.claude.com/docs/en/build-with-claude/structured-outputs", "2026-05-19", "documented")
 _CLAUDE_STRICT_SUM = Source(_CLAUDE_STRICT.page, "2026-05-19", "advised")
 _GEMINI_API = Source("https://ai.google.dev/api/caching#FunctionDeclaration", "2025-11-30", "documented")
+_GEMINI_NAME = Source("https://github.com/kaitranntt/ccs/issues/25", "2025-11-30", "observed")
 _VERTEX = "https://docs.cloud.google.com/gemini-enterprise-agent-platform/reference/rest/v1"
 _GEMINI_SHORTER = Source(f"{_VERTEX}/FunctionDeclaration", "2026-11-21", "advised")
 _GEMINI_SCHEMA = Source("https://ai.google.dev/api/caching#Schema", "2026-05-20", "documented")
@@ -67,6 +66,7 @@ _OLLAMA_TYPES = Source("https://github.com/ollama/ollama/blob/main/api/types.go"
 _OLLAMA_DROPS = Source(_OLLAMA_TYPES.page, "2025-04-25", "advised")
 _MCP_SCHEMA = Source("https://modelcontextprotocol.io/specification/2026-07-28/schema#tool", "2026-07-28", "documented")
 _MCP_NAMES = Source("https://modelcontextprotocol.io/specification/2026-07-28/server/tools#tool-names", "2026-07-28", "advised")
+_MCP_HEADER = Source("https://modelcontextprotocol.io/specification/2026-07-28/server/tools#x-mcp-header", "2026-07-28", "documented")
 _MCP_OUTPUT = Source("https://modelcontextprotocol.io/specification/2025-11-25/schema#tool", "2025-11-25", "advised")
 
 _COMPOSED = frozenset(("oneOf", "anyOf", "allOf"))
@@ -121,8 +121,7 @@ LIMITS: Final[tuple[Limit, ...]] = (
     _row("openai", "strict-enum", 1000, words="1,000 enum values in all", source=_OPENAI_STRICT),
     _row("openai", "strict-enum-characters", 15_000, words="15,000 characters in one enum of more than 250 texts", source=_OPENAI_STRICT),
     _row("anthropic", "name-characters", r"[A-Za-z0-9_-]+", words="letters, digits, _ and -", source=_CLAUDE_TOOLS),
-    _row("anthropic", "name-length", 64, words="64 characters by its documentation", source=_CLAUDE_NAME_PAGE),
-    _row("anthropic", "name-length", 128, words="128 characters", source=_CLAUDE_NAME),
+    _row("anthropic", "name-length", 64, words="64 characters by its documentation", source=_CLAUDE_TOOLS),
     _row("anthropic", "schema-present", True, words="a tool with its `input_schema` alone", source=_CLAUDE_TOOLS),
     _row("anthropic", "root-keywords", _COMPOSED, words="no oneOf, anyOf or allOf", source=_CLAUDE_ROOT),
     _row(
@@ -142,14 +141,13 @@ LIMITS: Final[tuple[Limit, ...]] = (
     _row("anthropic", "strict-unions", 16, words="16 properties of several types in all strict tools together", source=_CLAUDE_STRICT_SUM),
     _row("gemini", "name-characters", r"[A-Za-z0-9_.:-]+", words="letters, digits, _, ., : and -", source=_GEMINI_API),
     _row("gemini", "name-first", r"[A-Za-z_]", words="a letter or _ as the first character", source=_GEMINI_API),
-    _row("gemini", "name-length", 64, words="64 characters by its documentation", source=_GEMINI_SHORTER),
-    _row("gemini", "name-length", 128, words="128 characters", source=_GEMINI_API),
+    _row("gemini", "name-length", 64, words="64 characters", source=_GEMINI_NAME),
     _row(
         "gemini", "property-name", r"[A-Za-z_][A-Za-z0-9_]{0,63}",
         words="argument names of 64 letters, digits and _ that begin with no digit", source=_GEMINI_SHORTER,
     ),
     _row("gemini", "keywords", _GEMINI_FIELDS, words="a subset of OpenAPI 3.0 in `parameters`", source=_GEMINI_SCHEMA),
-    _row("gemini", "keywords-somewhere", _ON_VERTEX, words="them on Vertex AI alone", source=_GEMINI_VERTEX),
+    _row("gemini", "keywords-somewhere", _ON_VERTEX, words="on Vertex AI alone", source=_GEMINI_VERTEX),
     _row("gemini", "one-type", True, words="one type a schema, and `nullable`", source=_GEMINI_TYPES),
     _row("gemini", "enum-texts", True, words="texts alone in `enum`", source=_GEMINI_ENUM),
     _row("gemini", "array-items", True, words="`items` beside every array", source=_GEMINI_ITEMS),
@@ -160,9 +158,10 @@ LIMITS: Final[tuple[Limit, ...]] = (
     _row("mcp", "name-characters", r"[A-Za-z0-9_.-]+", words="letters, digits, _, . and -", source=_MCP_NAMES),
     _row("mcp", "name-length", 128, words="128 characters", source=_MCP_NAMES),
     _row("mcp", "schema-present", True, words="a tool with its `inputSchema` alone", source=_MCP_SCHEMA),
+    _row("mcp", "header-name", r"[A-Za-z0-9!#$%&'*+.^_`|~-]+", words="names of HTTP headers", source=_MCP_HEADER),
     _row("mcp", "output-root", "object", words="`type: object` at an output schema's root before revision 2026-07-28", source=_MCP_OUTPUT),
 )  # fmt: skip
-"""Every limit, API by API. Where an API has two rows about one thing, the stricter is advice and the wider is enforced."""
+"""Every limit, API by API."""
 
 
 @cache

@@ -6,7 +6,7 @@ from typing import Final
 
 from vespe import schemas
 from vespe.lint.base import Found, Rule, Subject
-from vespe.lint.limits import TARGETS, Limit, limits_on
+from vespe.lint.limits import Limit, limits_on
 from vespe.lint.refusals import inputs, limit_rule, limits_for, refused, refused_at, types
 from vespe.pointers import pointer_to
 from vespe.violations import short
@@ -24,11 +24,9 @@ def _names(subject: Subject) -> Iterator[Found]:
 
 def _name_lengths(subject: Subject) -> Iterator[Found]:
     length = len(subject.name or "")
-    for api in TARGETS:
-        broken = [limit for limit in limits_on("name-length", api=api) if length > limit.value and not _is_named_elsewhere(subject, limit)]
-        if broken:
-            widest = broken[-1]
-            yield refused(widest, f"takes {widest.words} in a tool's name; this one has {length}", "name", fix="shorten the name")
+    for limit in limits_on("name-length"):
+        if length > limit.value and not _is_named_elsewhere(subject, limit):
+            yield refused(limit, f"takes {limit.words} in a tool's name; this one has {length}", "name", fix="shorten the name")
 
 
 def _is_named_elsewhere(subject: Subject, limit: Limit) -> bool:
@@ -91,6 +89,25 @@ def _older_draft(subject: Subject) -> Iterator[Found]:
             yield refused(limit, message, "input_schema", pointer=problem["pointer"], fix="write it as 2020-12 has it")
 
 
+def _headers(subject: Subject) -> Iterator[Found]:
+    """Judge each `x-mcp-header`: clients over HTTP leave out a tool with a wrong one."""
+    seen: dict[str, str] = {}
+    for node in inputs(subject):
+        if "x-mcp-header" in node.schema:
+            name = node.schema["x-mcp-header"]
+            before = seen.setdefault(str(name).lower(), node.pointer)
+            for limit in limits_on("header-name"):
+                if not isinstance(name, str) or not re.fullmatch(limit.value, name):
+                    why = f"takes {limit.words} in `x-mcp-header`, not {short(name)}"
+                elif before != node.pointer:
+                    why = f"takes each header once, and {short(name)} stands at {before} too"
+                elif not set(types(node.schema)) <= {"string", "integer", "boolean", "null"}:
+                    why = "takes headers for texts, integers and booleans alone"
+                else:
+                    continue
+                yield refused(limit, why, "input_schema", pointer=f"{node.pointer}/x-mcp-header", fix="leave the header out, or mend it")
+
+
 RULES: Final[tuple[Rule, ...]] = (
     limit_rule(
         "portability-name", abouts=("name-characters", "name-first"), check=_names,
@@ -147,5 +164,13 @@ RULES: Final[tuple[Rule, ...]] = (
             "Anthropic judges every schema by 2020-12, whatever its `$schema` says.",
         ),
         examples=('{"items": [{"type": "string"}]}', '{"prefixItems": [{"type": "string"}]}'),
+    ),
+    limit_rule(
+        "portability-header", abouts=("header-name",), check=_headers,
+        words=(
+            "A header for an argument is none that MCP allows",
+            "Since revision 2026-07-28 clients over HTTP send such arguments as headers too, and must leave out a tool with a wrong one.",
+        ),
+        examples=('{"type": "string", "x-mcp-header": "my region"}', '{"type": "string", "x-mcp-header": "Region"}'),
     ),
 )  # fmt: skip

@@ -17,6 +17,7 @@ _MOST: Final = 20_000
 _DESTRUCTIVE: Final = frozenset(
     ("delete", "remove", "drop", "destroy", "erase", "wipe", "purge", "truncate", "uninstall", "revoke", "terminate", "kill", "overwrite")
 )
+_PROGRAMS: Final = ("rm", "rmdir", "unlink", "shred", "dd", "mkfs", "truncate", "kill", "pkill", "killall", "shutdown", "reboot", "dropdb")
 _ANNOTATED: Final = ("vespe", "mcp")
 _MOST_FILES: Final = 500
 
@@ -124,18 +125,16 @@ def _annotations(subject: Subject) -> Iterator[Found]:
         return
     said = subject.document.get("annotations")
     annotations = said if isinstance(said, dict) else {}
-    does = sorted(_DESTRUCTIVE & set(_name_words(subject.name or "")))
-    if not does and _deletes(subject.document):
-        does = ["delete"]
-    if not does:
+    does = _destroys(subject)
+    if does is None:
         return
     pointer = "/annotations" if "annotations" in subject.document else ""
     if annotations.get("readOnlyHint") is True:
         fix = "leave `readOnlyHint` out, and say `destructiveHint`"
-        yield Found(message=f"the tool says that it only reads, and by its name it can {does[0]}", pointer=pointer, fix=fix)
+        yield Found(message=f"the tool says that it only reads, and it can {does}", pointer=pointer, fix=fix)
     elif "destructiveHint" not in annotations:
         fix = 'add `"annotations": {"destructiveHint": true}`, or false where nothing is lost'
-        yield Found(message=f"by its name the tool can {does[0]}, and no annotation says whether it destroys", pointer=pointer, fix=fix)
+        yield Found(message=f"the tool can {does}, and no annotation says whether it destroys", pointer=pointer, fix=fix)
 
 
 def _name_words(name: str) -> list[str]:
@@ -143,9 +142,17 @@ def _name_words(name: str) -> list[str]:
     return "".join(one if one.isalnum() else " " for one in spaced).lower().split()
 
 
-def _deletes(document: dict[str, Any]) -> bool:
-    details = document.get("implementation_details")
-    return isinstance(details, dict) and details.get("type") == "http_request" and str(details.get("entrypoint", "")).upper() == "DELETE"
+def _destroys(subject: Subject) -> str | None:
+    """Give the verb by which a tool destroys: of its name, of its description's first word, of its command; None for none."""
+    words = [*_name_words(subject.name or ""), *(subject.description or "").lower().split()[:1]]
+    said = next((verb for word in words for verb in (word, word.removesuffix("s"), word.removesuffix("es")) if verb in _DESTRUCTIVE), None)
+    details = subject.document.get("implementation_details") if isinstance(subject.document, dict) else None
+    if said or not isinstance(details, dict):
+        return said
+    runs = str(details.get("entrypoint", ""))
+    if details.get("type") == "http_request":
+        return "delete" if runs.upper() == "DELETE" else None
+    return f"run {runs}" if details.get("type") == "shell_command" and runs in _PROGRAMS else None
 
 
 def _rule(code: str, words: tuple[str, str], *, examples: tuple[str, str], check: Callable[[Subject], Iterator[Found]]) -> Rule:

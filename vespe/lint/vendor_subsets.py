@@ -9,6 +9,7 @@ from vespe.lint.refusals import inputs, limit_rule, limits_for, refused, refused
 from vespe.pointers import pointer_to
 from vespe.violations import short
 
+_AS_JSON_SCHEMA: Final = "send the schema as `parametersJsonSchema`, which takes JSON Schema"
 _NOT_KEYWORDS: Final = ("$schema", "$id", "$comment", "strict")
 
 
@@ -46,17 +47,28 @@ def _boolean_properties(subject: Subject) -> Iterator[Found]:
 
 def _keywords_of_gemini(subject: Subject) -> Iterator[Found]:
     """One finding for all keywords that `parameters` refuse, at the first of them; where JSON Schema is sent there is none."""
+    own = subject.api == "gemini"
     elsewhere = {word for other in limits_on("keywords-somewhere") for word in other.value}
     for limit in limits_for("keywords", subject):
-        unknown: dict[str, str] = {}
-        for node in inputs(subject):
-            for keyword in filter(_is_keyword, node.schema.keys() - limit.value - elsewhere):
-                unknown.setdefault(keyword, f"{node.pointer}{pointer_to((keyword,))}")
+        known = limit.value | elsewhere
+        unknown = {word: at for word, at in _first_places(subject).items() if word not in known and (own or _is_keyword(word))}
         if unknown:
             message = f"takes {limit.words}, which has no {', '.join(sorted(unknown))}"
-            severity = limit.severity if subject.api == "gemini" else "info"
-            fix = "send the schema as `parametersJsonSchema`, which takes JSON Schema"
-            yield refused(limit, message, "input_schema", pointer=min(unknown.values()), severity=severity, fix=fix)
+            severity = limit.severity if own else "info"
+            yield refused(limit, message, "input_schema", pointer=min(unknown.values()), severity=severity, fix=_AS_JSON_SCHEMA)
+    for limit in limits_for("keywords-somewhere", subject) if own else ():
+        places = {word: at for word, at in _first_places(subject).items() if word in limit.value}
+        if places:
+            message = f"takes {', '.join(sorted(places))} in `parameters` {limit.words}"
+            yield refused(limit, message, "input_schema", pointer=min(places.values()), fix=_AS_JSON_SCHEMA)
+
+
+def _first_places(subject: Subject) -> dict[str, str]:
+    places: dict[str, str] = {}
+    for node in inputs(subject):
+        for keyword in node.schema:
+            places.setdefault(keyword, f"{node.pointer}{pointer_to((keyword,))}")
+    return places
 
 
 def _keywords_of_ollama(subject: Subject) -> Iterator[Found]:
