@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-import sarif_pydantic
+import sarif_pydantic  # type: ignore[import-untyped]  # it has no types of its own
 
 from vespe.findings import Finding
 from vespe.lint import RULES

@@ -29,7 +29,8 @@ def test_text_keeps_a_finding_on_its_line(capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_progress_is_for_terminals(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    said = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", said)
     with findings_report.progress() as show:
         assert show is None
-    assert sys.stderr.getvalue() == ""  # type: ignore[attr-defined]  # it is the StringIO of above
+    assert said.getvalue() == ""

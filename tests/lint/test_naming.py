@@ -42,6 +42,7 @@ def test_a_vague_name_is_told() -> None:
 
 
 def test_inputs_that_are_odd_alike_or_mixed_are_told() -> None:
-    assert codes(**{"a b": {}}) == ["naming-input"]
+    odd: dict[str, Any] = {"a b": {}}
+    assert codes(**odd) == ["naming-input"]
     assert codes(user_id={}, userId={}) == ["naming-clash", "naming-mixed"]
     assert codes(user_id={}, page={}, x={}) == codes() == []

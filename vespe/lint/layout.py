@@ -11,7 +11,7 @@ from vespe.lint.base import AnyRule, Bounds, Found, Outline, Rule, SetRule, Subj
 from vespe.pointers import pointer_to
 from vespe.python_names import parse_source, read_names
 from vespe.tooldir import Problem
-from vespe.violations import short
+from vespe.violations import describe, short
 
 if TYPE_CHECKING:
     import difflib
@@ -25,6 +25,14 @@ _KEYS: Final = (
     "uid", "name", "description", "schema", "implementation_details", "kit_id", "version", "tags", "limits", "secrets", "annotations",
     "examples", "example_files", "example_git", "permissions", "lint", "$schema",
 )  # fmt: skip
+_FIELDS: Final[dict[str, tuple[type, str]]] = {
+    "description": (str, "a text"),
+    "title": (str, "a text"),
+    "strict": (bool, "true or false"),
+    "annotations": (dict, "an object"),
+    "outputSchema": (dict, "an object"),
+}
+_HINTS: Final = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 _PROGRAMS: dict[str, bool] = {}
 """Whether each program is on PATH: asked once a process."""
 
@@ -171,6 +179,22 @@ def _same_uid(outlines: Sequence[Outline], bounds: Bounds) -> Iterator[tuple[int
             )
 
 
+def _definition_fields(subject: Subject) -> Iterator[Found]:
+    """Judge the types of the other keys of a foreign definition, as the vendors' own types say them."""
+    document = subject.document if subject.api not in ("vespe", "kit", "project") and isinstance(subject.document, dict) else {}
+    inner = document.get("function", document)
+    for key, (kinds, what) in _FIELDS.items():
+        if isinstance(inner, dict) and inner.get(key) is not None and not isinstance(inner[key], kinds):
+            part = key if key in subject.pointers else ""
+            fix = f"write {what}" if key != "outputSchema" else "write a JSON Schema of type object"
+            yield Found(part=part, message=f"`{key}` must be {what}, not {describe(inner[key])}", fix=fix)
+    annotations = inner.get("annotations") if isinstance(inner, dict) else None
+    for hint in _HINTS if isinstance(annotations, dict) else ():
+        if hint in annotations and not isinstance(annotations[hint], bool):
+            message = f"`annotations.{hint}` must be true or false, not {describe(annotations[hint])}"
+            yield Found(part="annotations", pointer=f"/{hint}", message=message, fix="write true or false")
+
+
 def _nothing(subject: Subject) -> Iterator[Found]:
     """What the audit itself tells: only it knows which rules were asked, and what a file held."""
     return iter(())
@@ -190,6 +214,9 @@ RULES: Final[tuple[AnyRule, ...]] = (
     _rule("layout-unrecognised", "error", "A definition in no shape that Vespe knows", _nothing,
           why="OpenAI, Anthropic, Gemini, Ollama and MCP definitions are recognised by their keys; what has none of them is no tool.",
           examples=('[{"tool_name": "a"}]', '[{"name": "a", "description": "…", "inputSchema": {"type": "object"}}]')),
+    _rule("layout-definition", "error", "A key of a definition has a value of the wrong type", _definition_fields,
+          why="The vendors' own types say it, and their APIs and clients refuse the whole request.",
+          examples=('"description": ["Read a file."]', '"description": "Read a file."')),
     _rule("layout-uid", "error", "The uid is not the directory's name, or is none", _one("uid"),
           why="A tool is found by its directory, and its uid must say the same.",
           examples=('tool-a/config.json: {"uid": "tool-b"}', 'tool-a/config.json: {"uid": "tool-a"}')),

@@ -180,6 +180,27 @@ def _mend(problem: SchemaProblem, subject: Subject) -> str | None:
     return 'give a schema there: an object such as {"type": "string"}' if isinstance(value, str) else None
 
 
+def _pattern(subject: Subject) -> Iterator[Found]:
+    for problem in _problems(subject, "pattern"):
+        schema = subject.input_schema if problem.part == "input_schema" else subject.output_schema
+        last = problem.pointer.rpartition("/")[2].replace("~1", "/").replace("~0", "~")
+        pattern = resolve_pointer(schema, problem.pointer) if last == "pattern" else last
+        malformed = not isinstance(pattern, str) or not _is_pattern(pattern)
+        fix = "mend the regular expression" if malformed else "write it without looking around or back, and check the rest in the tool"
+        severity: Any = None if malformed or subject.api == "vespe" else "warning"
+        yield Found(part=problem.part, pointer=problem.pointer, message=_sentence(problem), fix=fix, severity=severity)
+
+
+def _is_pattern(text: str) -> bool:
+    """Whether a text is a regular expression of the kind that JSON Schema means (ECMA-262), as far as Python can tell."""
+    plain = re.sub(r"\\[pP]\{[^}]*\}|\\u\{?[0-9A-Fa-f]+\}?|\\c[A-Za-z]|\\[/-]", "a", text)
+    try:
+        re.compile(re.sub(r"\(\?<(?![=!])", "(?P<", plain).replace("\\k<", "(?P="))
+    except (re.error, RecursionError, OverflowError):
+        return "\\k<" in text
+    return True
+
+
 def _simple(about: str, *, foreign: str | None, fix: str) -> Any:
     """Make the check of a kind of problem; in definitions that are not ours it has the severity `foreign`."""
 
@@ -301,7 +322,7 @@ RULES: Final[tuple[Rule, ...]] = (
         rationale="Look-around and back references can take exponential time; Vespe and several APIs refuse them. In others'"
         " definitions it is a warning.",
         bad='{"pattern": "^(?=.*\\\\d).+$"}', good='{"pattern": "\\\\d"}',
-        check=_simple("pattern", foreign="warning", fix="write the pattern without looking around or back, and check the rest in the tool"),
+        check=_pattern,
     ),
     Rule(
         code="schema-open", family="schema", severity="warning", title="The inputs take names that nothing describes",

@@ -91,7 +91,7 @@ def outline(subject: Subject, *, scope: str, linted: bool, available: bool) -> O
     return Outline(
         name=subject.name or "",
         description=subject.description or "",
-        parameters=tuple(map(sys.intern, properties)) if _are_texts(properties) else (),
+        parameters=_names(properties),
         size=_size(shown),
         api=subject.api,
         scope=scope,
@@ -102,9 +102,9 @@ def outline(subject: Subject, *, scope: str, linted: bool, available: bool) -> O
     )
 
 
-def _are_texts(properties: JsonValue) -> bool:
-    """Whether the names of properties can be shared: YAML can say numbers."""
-    return isinstance(properties, dict) and all(isinstance(name, str) for name in properties)
+def _names(properties: JsonValue) -> tuple[str, ...]:
+    """Give the names of properties, each held once in memory; YAML can say numbers, which are left out."""
+    return tuple(sys.intern(name) for name in properties if isinstance(name, str)) if isinstance(properties, dict) else ()
 
 
 def _size(value: JsonValue) -> int:
