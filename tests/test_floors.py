@@ -15,23 +15,28 @@ FLOORS: dict[str, int] = {
     for floor, names in enumerate(
         (
             "errors defaults deferred nesting pointers subschemas",
-            "digests docstrings models escaping templates schema_bounds schema_growth violations addresses bodies bm25 hidden_text secret_shapes token_estimate",
-            "outcomes tool_templates script_metadata python_names python_types documents fields tool_fields implementations schemas findings locations process file_walk sockets slots confined redaction",
-            "script_environments positions tooldir configuration places private_copy annotated python_classes schema_forms trees web text_search git_commit",
-            "annotations foreign file_tools kits verdicts approvals project http_templates",
-            "catalog scopes snapshots signatures trust",
-            "resolver drafts review lint.base lint.limits",
-            "authoring executors.base adapters.base lint.refusals",
+            "digests docstrings models escaping templates schema_bounds schema_growth violations addresses bodies bm25 hidden_text "
+            "secret_shapes token_estimate junit schema_samples",
+            "outcomes tool_templates script_metadata python_names python_types documents fields tool_fields implementations schemas "
+            "findings locations process file_walk sockets slots confined redaction tokenizer",
+            "script_environments positions tooldir configuration places private_copy annotated python_classes schema_forms trees "
+            "web text_search git_commit expectations revisions schema_cases sizes",
+            "annotations foreign file_tools kits verdicts approvals project http_templates schema_places",
+            "catalog scopes snapshots signatures trust inclusion",
+            "resolver drafts review lint.base lint.limits schema_changes",
+            "authoring executors.base adapters.base lint.refusals compatibility strict_mode",
             "executors.python_script executors.shell_command executors.http_request "
             "adapters.openai adapters.anthropic adapters.ollama adapters.mcp "
-            "lint.layout lint.naming lint.schema lint.constraints lint.subjects lint.portability lint.strict_mode lint.vendor_subsets lint.description lint.safety lint.commands lint.signature lint.sets",
+            "lint.layout lint.naming lint.schema lint.constraints lint.subjects lint.portability lint.strict_requests "
+            "lint.vendor_subsets lint.description lint.safety lint.commands lint.signature lint.sets lint.shadowing substitutions "
+            "tool_versions",
             "executors adapters lint lint_paths lint_sources lint_fixes sarif changes call_log workspace",
             "registry lint_settings",
             "calls audit",
-            "examples library",
+            "examples fuzzing library",
             "__init__",
             "cli.report",
-            "cli.arguments cli.boundary cli.editor cli.findings_report cli.kit_facts cli.options",
+            "cli.arguments cli.boundary cli.editor cli.findings_report cli.kit_facts cli.options cli.size_report",
             "cli.*",
             "cli",
             "__main__",
@@ -49,6 +54,9 @@ OWNERS = {
     "jsonschema_rs": "schemas",
     "referencing": "schemas",
     "platformdirs": "locations",
+    "hypothesis": "fuzzing",
+    "hypothesis_jsonschema": "fuzzing",
+    "tiktoken": "tokenizer",
     "subprocess": "process",
     "httpx2": "web",
     "httpcore2": "web",
