@@ -223,3 +223,27 @@ def test_every_hostile_document_has_a_finding_with_a_line(tmp_path: Path) -> Non
         target.write_bytes(file.read_bytes())
         found = lint(target)
         assert found and all(f.line >= 1 for f in found), file
+
+
+def test_the_kits_that_ship_have_nothing_to_find() -> None:
+    kits = CASES.parent.parent.parent / "kits"
+    found = [f for f in lint(*sorted(path for path in kits.iterdir() if path.is_dir())) if f.severity != "info"]
+    assert [(f.path, f.line, f.rule, f.message) for f in found if f.rule != "layout-program"] == []
+
+
+def test_lines_that_wrap_definitions_are_a_set_each(tmp_path: Path) -> None:
+    definition = {"name": "read_it", "description": "Read a thing from the store.", "input_schema": {"type": "object"}}
+    wrapped, bare = tmp_path / "wrapped.jsonl", tmp_path / "bare.jsonl"
+    wrapped.write_text(f"{json.dumps({'tools': [definition]})}\n" * 2, encoding="utf-8")
+    bare.write_text(f"{json.dumps(definition)}\n" * 2, encoding="utf-8")
+    assert "sets-duplicate-name" not in codes(lint(wrapped))
+    assert "sets-duplicate-name" in codes(lint(bare))
+
+
+def test_each_of_thousands_of_definitions_in_a_file_has_its_own_line(tmp_path: Path) -> None:
+    definition = {"name": "read_it", "description": "Read a thing from the store.", "inputSchema": {"type": "dict"}}
+    (tmp_path / "tools.json").write_text(
+        json.dumps({"tools": [{**definition, "name": f"read_{n}"} for n in range(3000)]}, indent=1), encoding="utf-8"
+    )
+    found = lint(tmp_path / "tools.json", select=("schema-unknown-type",))
+    assert [f.line for f in found] == [7 + 7 * n for n in range(3000)]
