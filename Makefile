@@ -30,9 +30,10 @@ tests:
 wheel:
 	BIN=$(BIN) PYTHON=$(PYTHON) sh tests/acceptance/wheel.sh
 
-## docs: write docs/cli.md from the commands' own help
+## docs: write docs/cli.md from the commands' own help and docs/lint.md from the rules
 docs: $(VENV)/.developed
 	$(BIN)/python -m tests.render_cli
+	$(BIN)/python -m tests.render_lint
 
 # Debian splits ensurepip from Python: pip installs into an environment that has no pip of its own.
 $(VENV)/bin/python:

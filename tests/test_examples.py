@@ -1,15 +1,13 @@
 """Examples as tests: run in order in one fresh directory, compared as JSON compares."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.ondisk import python_tool
 from vespe.calls import CallPath
-from vespe.errors import InvalidTool
-from vespe.examples import mismatch, run_examples, same
-from vespe.outcomes import Failure, Outcome
+from vespe.errors import InvalidDocument, InvalidTool
+from vespe.examples import record, run_all, run_examples
 from vespe.registry import ToolRegistry
 from vespe.workspace import open_workspace
 
@@ -18,32 +16,6 @@ def problems(project: Path, uid: str) -> list[str | None]:
     workspace = open_workspace(project)
     path = CallPath(workspace=workspace, registry=ToolRegistry())
     return [result.problem for result in run_examples(path, workspace.tool(uid))]
-
-
-@pytest.mark.parametrize(
-    ("left", "right", "equal"),
-    [
-        (1, 1.0, True),
-        (True, 1, False),
-        ({"a": [1, {"b": None}]}, {"a": [1.0, {"b": None}]}, True),
-        ({"a": 1}, {"a": 1, "b": 2}, False),
-        ([1], [1, 2], False),
-        ("1", 1, False),
-        ([True], [1], False),
-    ],
-)
-def test_values_are_the_same_as_json_says(left: Any, right: Any, equal: bool) -> None:
-    assert same(left, right) is equal
-
-
-def test_a_mismatch_shows_both_sides_shortly() -> None:
-    done = Outcome(tool="t", uid="tool-t", result="x" * 1000)
-    failed = Outcome(tool="t", uid="tool-t", error=Failure(code="tool_error", message="no"))
-    assert "(1002 characters)" in str(mismatch({"output": 1}, done))
-    assert mismatch({}, done) is None and mismatch({"error": "tool_error"}, failed) is None
-    assert mismatch({}, failed) == "failed with tool_error: no"
-    assert "expected timed_out" in str(mismatch({"error": "timed_out"}, failed))
-    assert "expected the error tool_error" in str(mismatch({"error": "tool_error"}, done))
 
 
 def test_examples_share_one_directory_that_is_not_the_project(project: Path) -> None:
@@ -68,3 +40,40 @@ def test_example_files_stay_inside_their_directory(project: Path, tmp_path: Path
     )
     with pytest.raises(InvalidTool, match="outside the directory"):
         problems(project, "tool-e")
+
+
+def test_tools_are_tested_at_the_same_time_and_told_in_their_order(project: Path) -> None:
+    body = "import time\nopen(given, 'w').close()\nend = time.monotonic() + 20\nimport os\n"
+    body += "while not os.path.exists(wanted) and time.monotonic() < end:\n    time.sleep(0.01)\nreturn os.path.exists(wanted)"
+    for one, other in (("a", "b"), ("b", "a")):
+        given = {"given": str(project / one), "wanted": str(project / other)}
+        schema = {"type": "object", "properties": {name: {"type": "string"} for name in given}}
+        examples = [{"input": given, "output": True}]
+        python_tool(project / f".vespe/tools/tool-{one}", one, body, params="given, wanted", schema=schema, examples=examples)
+    workspace = open_workspace(project)
+    tools = [workspace.tool("tool-b"), workspace.tool("tool-a")]
+    found = list(run_all(CallPath(workspace=workspace, registry=ToolRegistry()), tools, jobs=2))
+    assert [[(one.tool, one.problem) for one in results] for results in found] == [[("b", None)], [("a", None)]]
+
+
+def test_only_outputs_that_differ_or_that_nothing_expects_are_recorded(project: Path) -> None:
+    examples = [{"input": {}, "output": 1}, {"input": {}}, {"input": {}, "output_schema": False}, {"input": {}, "error": "tool_error"}]
+    python_tool(project / ".vespe/tools/tool-e", "e", "return {'n': 2}", examples=examples)
+    workspace = open_workspace(project)
+    tool = workspace.tool("e")
+    results = list(run_examples(CallPath(workspace=workspace, registry=ToolRegistry()), tool))
+    assert record(tool, results) == 2
+    written = open_workspace(project).tool("e").examples
+    assert written == ({"input": {}, "output": {"n": 2}}, {"input": {}, "output": {"n": 2}}, *examples[2:])
+
+
+def test_nothing_is_recorded_over_a_file_that_changed_meanwhile(project: Path) -> None:
+    directory = python_tool(project / ".vespe/tools/tool-e", "e", "return 2", examples=[{"input": {}}])
+    workspace = open_workspace(project)
+    tool = workspace.tool("e")
+    results = list(run_examples(CallPath(workspace=workspace, registry=ToolRegistry()), tool))
+    text = (directory / "config.json").read_text(encoding="utf-8").replace("by hand", "by another hand")
+    (directory / "config.json").write_text(text, encoding="utf-8")
+    with pytest.raises(InvalidDocument, match="changed while"):
+        record(tool, results)
+    assert (directory / "config.json").read_text(encoding="utf-8") == text

@@ -12,25 +12,30 @@ from vespe import deferred
 PACKAGE = Path(vespe.__file__).parent
 PLAN = """\
  0  errors defaults deferred nesting pointers subschemas
- 1  digests docstrings models escaping templates schema_bounds schema_growth violations addresses bodies
-    child_scripts
- 2  outcomes tool_templates script_metadata python_names python_types documents fields tool_fields implementations
-    schemas locations process file_walk sockets slots confined redaction
+ 1  digests docstrings models escaping templates schema_bounds schema_growth violations addresses bodies child_scripts bm25
+    hidden_text secret_shapes token_estimate schema_samples
+ 2  outcomes tool_templates script_metadata python_names python_types documents fields tool_fields implementations schemas
+    locations process file_walk sockets slots confined redaction findings junit
  3  script_environments tooldir configuration places private_copy annotated python_classes schema_forms trees web
-    text_search git_commit adapters.inner adapters.arguments adapters.definitions
- 4  annotations file_tools git_changes kits verdicts approvals project http_templates adapters.identifiers adapters.anthropic_blocks
- 5  catalog scopes snapshots signatures trust adapters.anthropic_contents adapters.ollama_messages
- 6  founding resolver drafts review adapters.anthropic_outbound adapters.anthropic_inbound adapters.stops
- 7  authoring executors.base adapters.base
- 8  executors.python_script executors.shell_command executors.http_request adapters.execution
+    text_search git_commit adapters.inner adapters.arguments adapters.definitions positions expectations revisions
+    schema_cases sizes tokenizer
+ 4  annotations file_tools git_changes kits verdicts approvals project http_templates adapters.identifiers
+    adapters.anthropic_blocks foreign schema_places
+ 5  catalog scopes snapshots signatures trust adapters.anthropic_contents adapters.ollama_messages inclusion
+ 6  founding resolver drafts review adapters.anthropic_outbound adapters.anthropic_inbound adapters.stops lint.base
+    lint.limits schema_changes
+ 7  authoring executors.base adapters.base lint.refusals compatibility strict_mode
+ 8  executors.python_script executors.shell_command executors.http_request adapters.execution lint.layout lint.naming
+    lint.schema lint.constraints lint.subjects lint.portability lint.strict_requests lint.vendor_subsets lint.description
+    lint.safety lint.commands lint.signature lint.sets lint.shadowing substitutions tool_versions lint_paths
  9  executors call_log workspace adapters.openai adapters.openai_responses adapters.anthropic adapters.gemini
-    adapters.ollama adapters.mcp adapters.plain_text
-10  registry adapters own_tools
-11  calls adapters.recognition
-12  examples library
+    adapters.ollama adapters.mcp adapters.plain_text lint lint_sources lint_fixes sarif changes
+10  registry adapters own_tools lint_settings
+11  calls adapters.recognition audit
+12  examples library fuzzing
 13  __init__
 14  cli.report
-15  cli.arguments cli.boundary cli.editor cli.kit_facts cli.options
+15  cli.arguments cli.boundary cli.editor cli.kit_facts cli.options cli.findings_report cli.size_report
 16  cli.*
 17  cli
 18  __main__
@@ -58,6 +63,9 @@ OWNERS = {
     "jsonschema_rs": "schemas",
     "referencing": "schemas",
     "platformdirs": "locations",
+    "hypothesis": "fuzzing",
+    "hypothesis_jsonschema": "fuzzing",
+    "tiktoken": "tokenizer",
     "subprocess": "process",
     "httpx2": "web",
     "httpcore2": "web",

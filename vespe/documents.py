@@ -67,12 +67,33 @@ def parse_yaml(data: bytes | str, *, path: str = "", limit: int = defaults.MAX_F
     try:
         _refuse_yaml_bombs(text, path)
         return yaml.safe_load(text)
+    except InvalidDocument:
+        raise
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         reason = getattr(error, "problem", None) or str(error)
         raise InvalidDocument(f"is not YAML: {reason}", path=path, line=mark.line + 1 if mark else 0) from None
     except (ValueError, RecursionError) as error:
         raise InvalidDocument(f"is not YAML: {error}", path=path) from None
+
+
+def yaml_positions(data: bytes | str) -> Iterator[tuple[tuple[str | int, ...], tuple[int, int]]]:
+    """Give the steps to each value of a YAML document with its line and column, from 1; raises as `parse_yaml` does."""
+    text = _decode(data, "") if isinstance(data, bytes) else data
+    try:
+        _refuse_yaml_bombs(text, "")
+        waiting: list[tuple[tuple[str | int, ...], Any]] = [((), yaml.compose(text, Loader=yaml.SafeLoader))]
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise error if isinstance(error, InvalidDocument) else InvalidDocument(f"is not YAML: {error}") from None
+    while waiting:
+        steps, node = waiting.pop()
+        if node is None:
+            continue
+        yield steps, (node.start_mark.line + 1, node.start_mark.column + 1)
+        if isinstance(node, yaml.MappingNode):
+            waiting += [((*steps, str(key.value)), value) for key, value in node.value]
+        elif isinstance(node, yaml.SequenceNode):
+            waiting += [((*steps, index), value) for index, value in enumerate(node.value)]
 
 
 def _refuse_yaml_bombs(text: str, path: str) -> None:

@@ -1,20 +1,23 @@
 """A tool's examples as tests: each is run through the call path, in a fresh directory of its own, and compared."""
 
 import os
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from vespe import documents, errors, process
+from vespe import defaults, documents, errors, expectations, process
 from vespe.calls import CallPath
 from vespe.deferred import deferred
 from vespe.models import JsonObject, JsonValue, Tool
-from vespe.outcomes import Call, Outcome
+from vespe.outcomes import Call
 
 if TYPE_CHECKING:
+    import concurrent.futures as concurrent_futures
     import tempfile
 else:
+    concurrent_futures = deferred("concurrent.futures")
     tempfile = deferred("tempfile")
 
 _GIT = ("git", "-c", "user.name=Example", "-c", "user.email=example@example.invalid", "-c", "commit.gpgsign=false")
@@ -24,7 +27,8 @@ _GIT = ("git", "-c", "user.name=Example", "-c", "user.email=example@example.inva
 class ExampleResult:
     """What became of one example: `index` counts from 0 in the tool's `examples`, and is -1 where the tool itself is broken.
 
-    `problem` is None where it passed.
+    `problem` is None where it passed. `place` is the pointer to what failed below the example (`/output/bytes`), `result` what
+    the tool gave (None where it failed).
     """
 
     tool: str
@@ -32,6 +36,10 @@ class ExampleResult:
     index: int
     problem: str | None
     duration_ms: float = 0.0
+    scope: str = ""
+    place: str = ""
+    result: JsonValue = None
+    ok: bool = True
 
     @property
     def passed(self) -> bool:
@@ -39,56 +47,79 @@ class ExampleResult:
         return self.problem is None
 
 
-def run_examples(path: CallPath, tool: Tool) -> Iterator[ExampleResult]:
+def run_examples(path: CallPath, tool: Tool, *, cancel: threading.Event | None = None) -> Iterator[ExampleResult]:
     """Run a tool's examples in order in one fresh directory, which holds the tool's `example_files`.
 
-    Raises what a call raises where there is no call to make: NotTrusted, InvalidTool.
+    Raises what a call raises where there is no call to make: NotTrusted, InvalidTool; a set `cancel` ends a call that runs.
     """
-    with _stage(tool) as directory:
-        staged = replace(path, directory=directory)
+    with staged(tool) as directory:
+        at = replace(path, directory=directory)
         for index, example in enumerate(tool.examples):
-            outcome = staged.run_tool(tool, Call(tool=tool.uid, arguments=example.get("input", {})))
-            problem = mismatch(example, outcome)
-            yield ExampleResult(tool=tool.name, uid=tool.uid, index=index, problem=problem, duration_ms=outcome.duration_ms)
+            outcome = at.run_tool(tool, Call(tool=tool.uid, arguments=example.get("input", {})), cancel=cancel)
+            place, problem = expectations.difference(example, outcome)
+            yield ExampleResult(
+                tool=tool.name,
+                uid=tool.uid,
+                scope=tool.scope,
+                index=index,
+                problem=problem,
+                place=place,
+                result=outcome.result,
+                ok=outcome.ok,
+                duration_ms=outcome.duration_ms,
+            )
 
 
-def mismatch(example: JsonObject, outcome: Outcome) -> str | None:
-    """Say how an outcome differs from what its example expects; None where it does not."""
-    if "error" in example:
-        return _error_mismatch(str(example["error"]), outcome)
-    if outcome.error is not None:
-        return f"failed with {outcome.error.code}: {outcome.error.message}"
-    if "output" in example and not same(outcome.result, example["output"]):
-        return f"gave {_short(outcome.result)}, expected {_short(example['output'])}"
-    return None
+def run_all(path: CallPath, tools: Sequence[Tool], *, jobs: int) -> Iterator[list[ExampleResult]]:
+    """Run the examples of several tools, `jobs` tools at a time, and give each tool's results in the order of the tools.
+
+    Raises as `run_examples` does; whatever runs then, and at Ctrl-C, is ended before this raises.
+    """
+    cancel = threading.Event()
+    with concurrent_futures.ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="examples") as pool:
+        waiting = [pool.submit(_results, path, tool, cancel) for tool in tools]
+        try:
+            for future in waiting:
+                yield future.result()
+        finally:
+            cancel.set()
+            pool.shutdown(cancel_futures=True)
 
 
-def _error_mismatch(code: str, outcome: Outcome) -> str | None:
-    if outcome.error is None:
-        return f"succeeded with {_short(outcome.result)}, expected the error {code}"
-    if outcome.error.code != code:
-        return f"failed with {outcome.error.code} ({outcome.error.message}), expected {code}"
-    return None
+def _results(path: CallPath, tool: Tool, cancel: threading.Event) -> list[ExampleResult]:
+    return list(run_examples(path, tool, cancel=cancel))
 
 
-def same(left: JsonValue, right: JsonValue) -> bool:
-    """Compare as JSON does: 1 and 1.0 are the same number, true and 1 are not."""
-    if isinstance(left, bool) or isinstance(right, bool):
-        return left is right
-    if isinstance(left, dict) and isinstance(right, dict):
-        return left.keys() == right.keys() and all(same(left[key], right[key]) for key in left)
-    if isinstance(left, list) and isinstance(right, list):
-        return len(left) == len(right) and all(map(same, left, right))
-    return bool(left == right)
+def record(tool: Tool, results: Sequence[ExampleResult]) -> int:
+    """Write what the tool gave as `output` into its config.json, where an example failed by its `output` or expects nothing.
+
+    What `output_schema`, `output_pattern` or `error` expect is never changed, and a call that failed records nothing. Gives how
+    many examples were changed. Raises StorageError, and InvalidDocument where the file is not as it was when the tool was loaded.
+    """
+    wanted = [one for one in results if recordable(tool.examples[one.index], one)]
+    if not wanted or tool.directory is None:
+        return 0
+    path = os.path.join(tool.directory, defaults.CONFIG_FILE)
+    document = documents.read_object(path)
+    if document != tool.document:
+        raise errors.InvalidDocument("was changed while its examples ran", path=path, hint="run `vespe tool test --update` again")
+    for one in wanted:
+        document["examples"][one.index]["output"] = one.result
+    documents.write_atomic(path, documents.dump_json(document))
+    return len(wanted)
 
 
-def _short(value: JsonValue) -> str:
-    text = documents.compact_json(value)
-    return text if len(text) <= 200 else f"{text[:200]}… ({len(text)} characters)"
+def recordable(example: JsonObject, result: ExampleResult) -> bool:
+    """Whether `record` writes what the tool gave into this example."""
+    if not result.ok:
+        return False
+    if "output" in example:
+        return result.problem is not None and result.place.startswith("/output") and not result.place.startswith("/output_")
+    return not any(key in example for key in ("error", "output_schema", "output_pattern"))
 
 
 @contextmanager
-def _stage(tool: Tool) -> Iterator[str]:
+def staged(tool: Tool) -> Iterator[str]:
     """Give the directory that the examples share: with the tool's `example_files`, in a git repository where `example_git` asks."""
     with tempfile.TemporaryDirectory(prefix="vespe-examples-", ignore_cleanup_errors=True) as made:
         directory = os.path.realpath(made)

@@ -99,6 +99,15 @@ def create_kit(parent: str | os.PathLike[str], kit_id: str, *, name: str | None 
     return path
 
 
+def config_problem(document: JsonObject, kit_id: str) -> InvalidDocument | None:
+    """Say why a kit_config.json that stands in the directory `kit_id` is refused, or None."""
+    try:
+        _checked(document, kit_id, defaults.KIT_CONFIG_FILE)
+    except InvalidDocument as error:
+        return error
+    return None
+
+
 def _read_kit(path: str, root: str, kind: str) -> Kit | None:
     """Read one kit; None where the directory holds no kit_config.json, and so is no kit."""
     config = os.path.join(path, defaults.KIT_CONFIG_FILE)

@@ -1,6 +1,7 @@
 """What the names in one Python file stand for, by its syntax tree alone: nothing is imported and nothing runs."""
 
 import ast
+import functools
 import math
 import typing
 import warnings
@@ -56,8 +57,12 @@ class Names:
             raise ValueError("is no literal") from None
 
 
+@functools.lru_cache(maxsize=1)
 def parse_source(source: str) -> ast.Module:
-    """The syntax tree of a file's text; warnings on its style (an invalid escape) are not ours to show. Raises as `ast.parse` does."""
+    """The syntax tree of a file's text; warnings on its style (an invalid escape) are not ours to show. Raises as `ast.parse` does.
+
+    The last one is kept, since several rules of lint ask for it in turn: it must not be changed.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return ast.parse(source.removeprefix("\ufeff"))

@@ -103,6 +103,16 @@ def _annotations(value: Any) -> Iterator[Found]:
         yield "/annotations/title", f"`annotations.title` must be a text, not {describe(value['title'])}"
 
 
+_OUTPUTS: Final = ("output", "output_schema", "output_pattern")
+
+
+def _expectations(example: dict[str, Any], at: str, name: str) -> Iterator[Found]:
+    if "output_schema" in example and not isinstance(example["output_schema"], (dict, bool)):
+        yield f"{at}/output_schema", f"{name} must give `output_schema` as a JSON Schema, not {describe(example['output_schema'])}"
+    if "output_pattern" in example and not isinstance(example["output_pattern"], str):
+        yield f"{at}/output_pattern", f"{name} must give `output_pattern` as a text, not {describe(example['output_pattern'])}"
+
+
 def _examples(value: Any) -> Iterator[Found]:
     if not isinstance(value, list):
         yield "/examples", f"`examples` must be a list, not {describe(value)}"
@@ -111,8 +121,11 @@ def _examples(value: Any) -> Iterator[Found]:
         at, name = f"/examples/{index}", f"`examples[{index}]`"
         if not isinstance(example, dict) or not isinstance(example.get("input"), dict):
             yield at, f"{name} must be an object with `input`, an object, and `output` or `error`"
-        elif "output" in example and "error" in example:
-            yield at, f"{name} has both `output` and `error`; a call has one of them"
+            continue
+        yield from _expectations(example, at, name)
+        if "error" in example and any(key in example for key in _OUTPUTS):
+            said = next(key for key in _OUTPUTS if key in example)
+            yield at, f"{name} has both `{said}` and `error`; a call has one of them"
         elif "error" in example and not (isinstance(example["error"], str) and example["error"]):
             yield f"{at}/error", f"{name} must give `error` as the code of an error, a text"
 

@@ -13,17 +13,28 @@ from vespe.workspace import Workspace, open_workspace
 
 if TYPE_CHECKING:
     import difflib
+
+    from vespe.cli import size_report
 else:
     difflib = deferred("difflib")
+    size_report = deferred("vespe.cli.size_report")
 
 
 @click.command("list", epilog="Example: vespe tool list --all")
 @click.option("--all", "everything", is_flag=True, help="Shadowed, inactive and broken tools too, with the reason.")
 @click.option("--kit", "kit_id", metavar="KIT", help="Only the tools of this kit (project_tools: only the project's own).")
+@click.option("--size", "sized", is_flag=True, help="What each definition costs a model, in characters and tokens.")
+@click.option("--as", "shape", metavar="API", help="With --size: in the shape of this API alone; default: of every one.")
 @options.project_option
 @options.json_option
-def command(everything: bool, kit_id: str | None, project_dir: str | None, as_json: bool) -> None:
-    """List the tools that a model would see here."""
+def command(everything: bool, kit_id: str | None, sized: bool, shape: str | None, project_dir: str | None, as_json: bool) -> None:
+    """List the tools that a model would see here.
+
+    With --size, tokens are counted where tiktoken is installed and has its data (nothing is ever fetched), else estimated at
+    one for every 4 characters of the definition as compact JSON.
+    """
+    if shape is not None and not sized:
+        raise errors.UsageError("--as goes with --size", hint="`vespe export --as API` prints the definitions themselves")
     workspace = open_workspace(project_dir)
     if kit_id is not None:
         _know(workspace, kit_id, everything)
@@ -33,6 +44,9 @@ def command(everything: bool, kit_id: str | None, project_dir: str | None, as_js
         report.warn(warning)
     if not everything and (broken := sum(row.status == "broken" for row in found)):
         report.warn(f"{report.count(broken, 'broken tool')} left out; `vespe tool list --all` says why")
+    if sized:
+        size_report.tell(workspace, rows, shape=shape, as_json=as_json)
+        return
     if as_json:
         report.emit_json({"tools": [document_of(row) for row in rows]})
         return

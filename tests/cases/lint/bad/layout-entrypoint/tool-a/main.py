@@ -1,0 +1,2 @@
+def count_word(text):
+    pass

@@ -1,0 +1,42 @@
+"""What lint says: one frozen value a finding, the order of its severities, and its plain form for JSON."""
+
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypeAlias
+
+Severity: TypeAlias = Literal["error", "warning", "info"]
+SEVERITIES: Final[tuple[Severity, ...]] = ("error", "warning", "info")
+"""The gravest first. An error is what a model's API or Vespe refuses."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing that a rule says of one place.
+
+    `pointer` is an RFC 6901 pointer into the file `path` as given, `""` for the whole of it, never None. `line` and `column` count
+    from 1, columns in characters; where the file is no text that could be read they are 1. `tool` is the tool's name where it is
+    known. `fix` is a sentence that says what to do.
+    """
+
+    rule: str
+    severity: Severity
+    message: str
+    path: str
+    pointer: str = ""
+    line: int = 1
+    column: int = 1
+    tool: str | None = None
+    fix: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Give the finding as `vespe lint --json` prints it."""
+        return {
+            "rule": self.rule,
+            "severity": self.severity,
+            "message": self.message,
+            "path": self.path,
+            "pointer": self.pointer,
+            "line": self.line,
+            "column": self.column,
+            "tool": self.tool,
+            "fix": self.fix,
+        }

@@ -1,0 +1,31 @@
+"""Lint rules: the one literal table of families, and every rule by its code."""
+
+from typing import Final
+
+from vespe.lint import (
+    commands,
+    constraints,
+    description,
+    layout,
+    naming,
+    portability,
+    safety,
+    schema,
+    sets,
+    signature,
+    strict_requests,
+    vendor_subsets,
+)
+from vespe.lint.base import AnyRule
+
+FAMILIES: Final[dict[str, tuple[AnyRule, ...]]] = {
+    "layout": layout.RULES,
+    "naming": naming.RULES,
+    "schema": (*schema.RULES, *constraints.RULES),
+    "portability": (*portability.RULES, *strict_requests.RULES, *vendor_subsets.RULES),
+    "description": description.RULES,
+    "safety": (*safety.RULES, *commands.RULES),
+    "sets": sets.RULES,
+    "signature": signature.RULES,
+}
+RULES: Final[dict[str, AnyRule]] = {rule.code: rule for rules in FAMILIES.values() for rule in rules}

@@ -1,0 +1,152 @@
+"""What a lint rule is given and what it gives: subjects, outlines, rules; one page, no logic."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple, TypeAlias
+
+from vespe.findings import Severity
+from vespe.models import JsonValue
+from vespe.tooldir import Problem
+
+Family: TypeAlias = Literal["layout", "naming", "schema", "portability", "description", "safety", "signature", "sets"]
+Part: TypeAlias = str
+"""A part of a definition: `name`, `description`, `input_schema`, `output_schema`, `annotations`, or `""` for the whole."""
+
+
+class Node(NamedTuple):
+    """One subschema of a definition: the part that it stands in, the pointer below that part, and itself.
+
+    `depth` counts from 1 for the part's root. `steps` are the keys and indexes of `pointer`.
+    """
+
+    part: Part
+    pointer: str
+    schema: dict[str, JsonValue]
+    depth: int
+    steps: tuple[str | int, ...]
+
+
+class SchemaProblem(NamedTuple):
+    """What `schemas.check_schema` says of one of the two schemas (whose root may be of any type)."""
+
+    part: Part
+    pointer: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """One thing wrong: where, a sentence, and what to do about it.
+
+    `pointer` is relative to the part. `target` names the one API that it is about, where a rule speaks for several. `severity`
+    takes the place of the rule's. `file`, a path relative to the tool's directory, with `line` and `column`, is for what stands
+    in another file than the definition; then part and pointer are not looked at.
+    """
+
+    message: str
+    part: Part = ""
+    pointer: str = ""
+    fix: str | None = None
+    target: str | None = None
+    severity: Severity | None = None
+    file: str | None = None
+    line: int = 0
+    column: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """One tool definition to judge.
+
+    `name` and `description` are None where they are absent or no text; `input_schema` and `output_schema` are as they stand, None
+    where absent. `pointers` gives the pointer of each part that is there; `""` is always in it. `api` is `vespe`, `openai`,
+    `openai-responses`, `anthropic`, `ollama`, `mcp`, `gemini` or `bare` (name, description, parameters, and nothing that says
+    whose). `document` is the definition as it stands: config.json whole, or one item of a list. `nodes` are all object
+    subschemas of both schemas, roots included, at most some thousands; `schema_problems` all that is wrong with the two as JSON
+    Schemas. `directory` and `problems` (what the one validator says) are for Vespe's own tools; for the configuration of a kit or a
+    project, `api` is `kit` or `project` and only the rules that are made for those are asked.
+    """
+
+    name: str | None
+    description: str | None
+    input_schema: JsonValue
+    output_schema: JsonValue
+    api: str
+    pointers: Mapping[Part, str]
+    document: JsonValue
+    nodes: Sequence[Node] = ()
+    schema_problems: Sequence[SchemaProblem] = ()
+    directory: str | None = None
+    kit_id: str | None = None
+    problems: Sequence[Problem] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outline:
+    """What is kept of each definition for the rules over sets; small, since there may be 10,000.
+
+    `size` is the number of characters of the compact JSON that a model would be sent: name, description, input schema.
+    `linted` is False for what is only there for comparison (tools of active kits beside a project's own): no finding is about it
+    alone. `scope` is `project_tools`, a kit's id, or a file's path; `available` is False where another tool of its name shadows
+    this one.
+    """
+
+    name: str
+    description: str
+    parameters: tuple[str, ...]
+    size: int
+    api: str = "vespe"
+    scope: str = ""
+    directory: str | None = None
+    kit_id: str | None = None
+    linted: bool = True
+    available: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """What a project's configuration says to the rules over sets: `tool_budget` in tokens, None for no budget."""
+
+    tool_budget: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """One rule over one definition.
+
+    `code` is kebab-case, stable, and begins with its family's word. `title` is one line; `rationale`, `bad` and `good` (JSON or
+    text) are what `--explain` and docs/lint.md show. `targets` are the APIs that a portability rule speaks for: such an error
+    stays one only where the definition is in that API's own shape or the API was asked for by `--target`; elsewhere it is a
+    warning. Empty: every target. `check` never raises, whatever the subject holds, and runs nothing of it.
+    """
+
+    code: str
+    family: Family
+    severity: Severity
+    title: str
+    rationale: str
+    bad: str
+    good: str
+    check: Callable[[Subject], Iterator[Found]]
+    targets: frozenset[str] = field(default_factory=frozenset)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetRule:
+    """One rule over all definitions that a model would see together: yields (index into the outlines, found).
+
+    A `Found` of a SetRule with index -1 is about the set as a whole.
+    """
+
+    code: str
+    family: Family
+    severity: Severity
+    title: str
+    rationale: str
+    bad: str
+    good: str
+    check: Callable[[Sequence[Outline], Bounds], Iterator[tuple[int, Found]]]
+    targets: frozenset[str] = field(default_factory=frozenset)
+
+
+AnyRule: TypeAlias = Rule | SetRule
