@@ -5,6 +5,7 @@ import socket
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.test_trees import with_failing_flush
 from vespe import defaults, documents
 from vespe.errors import InvalidDocument, StorageError
 
@@ -362,6 +364,29 @@ def test_p45_a_writer_killed_at_any_moment_leaves_a_whole_file(tmp_path: Path) -
         assert path.read_bytes() in (b"a" * 200_000, b"b" * 200_000)
 
 
+@pytest.mark.parametrize(("number", "kept", "error"), [(1, "old", "StorageError cannot write"), (2, "new", "NotDurable")])
+def test_p47_what_the_disk_does_not_confirm_is_told_as_what_it_is(number: int, kept: str, error: str, tmp_path: Path) -> None:
+    (tmp_path / "f.json").write_text("old", encoding="utf-8")
+    code = (
+        "import sys\nfrom vespe import documents\ntry: documents.write_atomic(sys.argv[1] + '/f.json', 'new')\n"
+        "except OSError as error: print(type(error).__name__, error)\n"
+    )
+    said = with_failing_flush(number, code, tmp_path)
+    assert said.startswith(error) and f"{tmp_path}/f.json" in said and "Input/output error" in said
+    assert (tmp_path / "f.json").read_text(encoding="utf-8") == kept and os.listdir(tmp_path) == ["f.json"]
+
+
+@pytest.mark.parametrize(("more", "left"), [((), "aside"), (("/^rename:error=EIO:when=2",), "place")])
+def test_p47_a_rename_that_the_disk_does_not_confirm_is_undone_or_told(more: tuple[str, ...], left: str, tmp_path: Path) -> None:
+    (tmp_path / "aside").mkdir()
+    code = (
+        "import sys\nfrom vespe import documents\ntry: documents.rename_durably(sys.argv[1] + '/aside', sys.argv[1] + '/place')\n"
+        "except OSError as error: print(type(error).__name__, error)\n"
+    )
+    said = with_failing_flush(1, code, tmp_path, *more)
+    assert said.startswith("NotDurable" if more else "OSError") and os.listdir(tmp_path) == [left]
+
+
 # The lock
 
 COUNTER = """
@@ -429,6 +454,13 @@ def test_p46_two_threads_take_turns(tmp_path: Path) -> None:
 def test_a_directory_that_is_not_there_cannot_be_locked(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match=r"cannot lock .*No such file"), documents.locked(str(tmp_path / "gone")):
         pytest.fail("locked nothing")
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, lambda path: Path(path).write_bytes(b"")], ids=["fifo", "file"])
+def test_what_is_no_directory_cannot_be_locked_and_does_not_hold_anybody_up(make: Callable[[str], Any], tmp_path: Path) -> None:
+    make(str(tmp_path / "odd"))
+    with pytest.raises(StorageError, match=r"cannot lock .*odd: Not a directory"), documents.locked(str(tmp_path / "odd")):
+        pytest.fail("locked what is no directory")
 
 
 def test_the_lock_is_let_go_when_the_work_inside_fails(tmp_path: Path) -> None:

@@ -34,6 +34,7 @@ MADE: dict[type[VespeError], Callable[[], VespeError]] = {
     errors.TimedOut: lambda: errors.TimedOut("sleep", seconds=0.5),
     errors.Interrupted: lambda: errors.Interrupted("was cancelled"),
     errors.StorageError: lambda: errors.StorageError("write", "/full/file", REFUSED),
+    errors.NotDurable: lambda: errors.NotDurable("/written/file", REFUSED),
 }
 
 

@@ -1,5 +1,6 @@
 """A project comes whole and trusted, or not at all: under kills at every step, full disks and races."""
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -167,3 +168,24 @@ def test_exactly_one_of_several_at_once_has_made_the_project(home: Path, tmp_pat
     started = [subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8") for _ in range(6)]
     assert sorted(p.communicate("")[0].strip() for p in started) == ["False"] * 5 + ["True"]
     assert is_whole(tmp_path / "p") and is_trusted(tmp_path / "p") and len(records(home)) == 1
+
+
+def test_the_second_waits_for_the_first_and_sweeps_nothing_of_it(home: Path, tmp_path: Path) -> None:
+    slow = (
+        "import os, sys\nfrom vespe.founding import found_project\nreal = os.rename\n"
+        "def rename(a, b):\n print('staged', flush=True)\n sys.stdin.read()\n real(a, b)\nos.rename = rename\n"
+        "print(found_project(sys.argv[1]).made)\n"
+    )
+    quick = "import sys; from vespe.founding import found_project; print(found_project(sys.argv[1]).made)"
+
+    def start(code: str) -> subprocess.Popen[str]:
+        argv = [sys.executable, "-c", code, str(tmp_path / "p")]
+        return subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8")
+
+    first = start(slow)
+    assert first.stdout is not None and first.stdout.readline() == "staged\n"
+    second = start(quick)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        second.wait(timeout=1)
+    assert first.communicate("")[0] == "True\n" and second.communicate()[0] == "False\n"
+    assert is_whole(tmp_path / "p") and is_trusted(tmp_path / "p")

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -58,6 +59,35 @@ def test_p47_a_disk_that_takes_no_more_leaves_nothing(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, encoding="utf-8", check=True)
     assert done.stdout.startswith(f"StorageError cannot create {tmp_path}/tool-a: ")
     assert os.listdir(tmp_path) == []
+
+
+def with_failing_flush(number: int, code: str, directory: Path, *more: str) -> str:
+    """Run code in a process whose `number`-th fsync fails as that of a broken disk does, and give what it prints."""
+    if not shutil.which("strace"):
+        pytest.skip("no strace here: it makes a real fsync fail")
+    injected = [word for what in (f"fsync:error=EIO:when={number}", *more) for word in ("-e", f"inject={what}")]
+    traced = ["strace", "-qq", "-o", os.devnull, "-e", "trace=fsync,/^rename", *injected, sys.executable, "-B", "-c", code, str(directory)]
+    done = subprocess.run(traced, capture_output=True, text=True, encoding="utf-8", check=False)
+    if "ptrace" in done.stderr:
+        pytest.skip("strace may not trace here: it makes a real fsync fail")
+    return done.stdout + done.stderr
+
+
+REPORTED = "import sys\nfrom vespe.trees import *\ntry: {}\nexcept OSError as error: print(type(error).__name__, error)\n"
+
+
+def test_p47_a_tree_whose_place_the_disk_does_not_confirm_is_taken_back(tmp_path: Path) -> None:
+    code = REPORTED.format("place_tree(sys.argv[1], 'tool-a', {'a': TreeFile(data=b'x')}, check=lambda staged: None)")
+    said = with_failing_flush(3, code, tmp_path)  # after those of the file and of its directory
+    assert said == f"StorageError cannot create {tmp_path}/tool-a: Input/output error\n"
+    assert os.listdir(tmp_path) == []
+
+
+def test_p47_a_tree_whose_removal_the_disk_does_not_confirm_stays(tmp_path: Path) -> None:
+    place_tree(str(tmp_path), "tool-a", FILES, check=accept)
+    said = with_failing_flush(1, REPORTED.format("remove_tree(sys.argv[1], 'tool-a')"), tmp_path)
+    assert said == f"StorageError cannot remove {tmp_path}/tool-a: Input/output error\n"
+    assert os.listdir(tmp_path) == ["tool-a"] and read_tree(str(tmp_path / "tool-a")) == FILES
 
 
 def link(path: Path) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from vespe import defaults
 from vespe.deferred import deferred
-from vespe.errors import InvalidDocument, StorageError
+from vespe.errors import InvalidDocument, NotDurable, StorageError
 from vespe.models import JsonObject, JsonValue
 from vespe.nesting import deeper_than
 from vespe.pointers import escape_pointer
@@ -162,7 +162,7 @@ def write_atomic(path: str | os.PathLike[str], data: bytes | str, *, mode: int =
     """Replace `path` in one step: a private file beside it, fsync, rename, fsync of the directory.
 
     At every instant the file is wholly old or wholly new. `durable=False` leaves the fsyncs out (caches). Raises
-    StorageError and leaves nothing behind.
+    StorageError and leaves nothing behind; NotDurable where the file is new, but the disk did not confirm the rename.
     """
     name = os.fspath(path)
     content = data.encode("utf-8") if isinstance(data, str) else data
@@ -170,13 +170,32 @@ def write_atomic(path: str | os.PathLike[str], data: bytes | str, *, mode: int =
     try:
         _write_new(aside, content, mode, durable)
         os.replace(aside, name)
-        if durable:
-            sync_directory(os.path.dirname(name) or ".")
     except OSError as error:
         raise StorageError("write", name, error) from error
     finally:
         with contextlib.suppress(OSError):
             os.unlink(aside)
+    try:
+        if durable:
+            sync_directory(os.path.dirname(name) or ".")
+    except OSError as error:
+        raise NotDurable(name, error) from error
+
+
+def rename_durably(source: str, target: str) -> None:
+    """Rename to what does not exist, and flush the directory of `target`; where that fails, the rename is undone.
+
+    Raises OSError, and NotDurable where it could not be undone.
+    """
+    os.rename(source, target)
+    try:
+        sync_directory(os.path.dirname(target))
+    except OSError as error:
+        try:
+            os.rename(target, source)
+        except OSError:
+            raise NotDurable(target, error) from error
+        raise
 
 
 def sync_directory(path: str) -> None:
@@ -192,10 +211,10 @@ def sync_directory(path: str) -> None:
 def locked(directory: str, *, timeout_s: float = defaults.LOCK_TIMEOUT_S) -> Iterator[None]:
     """Hold the exclusive lock of a directory; the kernel lets go of it when its holder dies.
 
-    Raises StorageError when another process holds it for `timeout_s` seconds, or the directory cannot be opened.
+    Raises StorageError when another process holds it for `timeout_s` seconds, or the directory cannot be opened, or is none.
     """
     try:
-        descriptor = os.open(directory, os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
         raise StorageError("lock", directory, error) from error
     try:

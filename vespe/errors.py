@@ -23,6 +23,7 @@ VespeError
 |-- TimedOut                      a deadline passed
 |-- Interrupted                   the caller asked to stop
 `-- StorageError                  the operating system refused to read or write
+    `-- NotDurable                a change is made, but the disk did not confirm it
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -299,6 +300,17 @@ class StorageError(VespeError, OSError):
             details={"path": path, "errno": error.errno},
         )
         self.path = path
+
+
+class NotDurable(StorageError):
+    """The change of `path` is made, and could not be undone, but the disk did not confirm that it outlasts a crash."""
+
+    code = "not_durable"
+
+    def __init__(self, path: str, error: OSError) -> None:
+        super().__init__("confirm the change of", path, error)
+        self.message = f"{path} has changed, but the disk did not confirm that the change is durable: {error.strerror or error}"
+        self.hint = "the change holds now; look after the disk before you rely on it"
 
 
 def _nearest(close: Sequence[str]) -> str:

@@ -61,8 +61,7 @@ def place_tree(parent: str, name: str, files: Mapping[str, TreeFile], *, check: 
             _write(staged, relative, file)
         _flush(staged)
         check(staged)
-        os.rename(staged, place)
-        documents.sync_directory(parent)
+        documents.rename_durably(staged, place)
     except OSError as error:
         if isinstance(error, StorageError):
             raise
@@ -88,9 +87,10 @@ def remove_tree(parent: str, name: str) -> None:
     try:
         if not stat.S_ISDIR(os.lstat(place).st_mode):
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
-        os.rename(place, aside)
-        documents.sync_directory(parent)
+        documents.rename_durably(place, aside)
         delete_tree(aside)
+    except StorageError:
+        raise
     except OSError as error:
         raise StorageError("remove", place, error) from error
 
