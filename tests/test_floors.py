@@ -14,7 +14,7 @@ FLOORS: dict[str, int] = {
     name: floor
     for floor, names in enumerate(
         (
-            "errors defaults deferred nesting pointers subschemas",
+            "errors defaults deferred nesting pointers subschemas child_scripts",
             "digests docstrings models escaping templates schema_bounds schema_growth violations addresses bodies bm25 hidden_text "
             "secret_shapes token_estimate junit schema_samples",
             "outcomes tool_templates script_metadata python_names python_types documents fields tool_fields implementations schemas "
