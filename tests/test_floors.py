@@ -16,11 +16,11 @@ FLOORS: dict[str, int] = {
         (
             "errors defaults deferred nesting pointers subschemas child_scripts",
             "digests docstrings models escaping templates schema_bounds schema_growth violations addresses bodies bm25 hidden_text "
-            "secret_shapes token_estimate junit schema_samples",
+            "secret_shapes token_estimate schema_samples",
             "outcomes tool_templates script_metadata python_names python_types documents fields tool_fields implementations schemas "
-            "findings locations process file_walk sockets slots confined redaction tokenizer",
+            "findings locations process file_walk sockets slots confined redaction junit",
             "script_environments positions tooldir configuration places private_copy annotated python_classes schema_forms trees "
-            "web text_search git_commit expectations revisions schema_cases sizes",
+            "web text_search git_commit expectations revisions schema_cases sizes tokenizer",
             "annotations foreign file_tools kits verdicts approvals project http_templates schema_places",
             "catalog scopes snapshots signatures trust inclusion",
             "resolver drafts review lint.base lint.limits schema_changes",
@@ -29,8 +29,8 @@ FLOORS: dict[str, int] = {
             "adapters.openai adapters.anthropic adapters.ollama adapters.mcp "
             "lint.layout lint.naming lint.schema lint.constraints lint.subjects lint.portability lint.strict_requests "
             "lint.vendor_subsets lint.description lint.safety lint.commands lint.signature lint.sets lint.shadowing substitutions "
-            "tool_versions",
-            "executors adapters lint lint_paths lint_sources lint_fixes sarif changes call_log workspace",
+            "tool_versions lint_paths",
+            "executors adapters lint lint_sources lint_fixes sarif changes call_log workspace",
             "registry lint_settings",
             "calls audit",
             "examples fuzzing library",
