@@ -247,3 +247,26 @@ def test_each_of_thousands_of_definitions_in_a_file_has_its_own_line(tmp_path: P
     )
     found = lint(tmp_path / "tools.json", select=("schema-unknown-type",))
     assert [f.line for f in found] == [7 + 7 * n for n in range(3000)]
+
+
+def test_a_configuration_alone_is_judged_without_its_tools(place: Path, tmp_path: Path) -> None:
+    configure(place, active_kits=["no_such_kit"])
+    assert codes(lint(place / ".vespe" / "config.json")) == ["layout-project-config"]
+    kit = write_kit(tmp_path, "web")
+    (kit / "kit_config.json").write_text("[]", encoding="utf-8")
+    assert codes(lint(kit / "kit_config.json")) == ["layout-unreadable"]
+
+
+def test_a_configuration_that_did_not_change_is_not_judged(place: Path, tmp_path: Path) -> None:
+    configure(place, active_kits=3)
+    kit = write_kit(tmp_path, "web", name=3)
+    (tmp_path / "tools.json").write_text("{", encoding="utf-8")
+    for path in (place, kit, tmp_path / "tools.json"):
+        assert lint(path) != []
+        assert list(Audit(Settings(), changed=frozenset()).findings([str(path)])) == []
+
+
+def test_progress_is_told_after_each_definition(place: Path) -> None:
+    told: list[int] = []
+    list(Audit(Settings(), progress=told.append).findings([str(place)]))
+    assert told == [1]

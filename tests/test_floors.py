@@ -11,9 +11,9 @@ from vespe import deferred
 
 PACKAGE = Path(vespe.__file__).parent
 PLAN = """\
- 0  errors defaults deferred nesting pointers subschemas
- 1  digests docstrings models escaping templates schema_bounds schema_growth violations addresses bodies child_scripts bm25
-    hidden_text secret_shapes token_estimate schema_samples
+ 0  errors defaults deferred nesting pointers subschemas termination
+ 1  digests docstrings models escaping templates schema_bounds schema_growth violations addresses bodies child_scripts
+    bm25 hidden_text secret_shapes token_estimate schema_samples
  2  outcomes tool_templates script_metadata python_names python_types documents fields tool_fields implementations schemas
     locations process file_walk sockets slots confined redaction findings junit
  3  script_environments tooldir configuration places private_copy annotated python_classes schema_forms trees web

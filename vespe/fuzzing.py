@@ -76,12 +76,15 @@ def fuzz(tool: Tool, run: Callable[[JsonObject], Outcome], *, seconds: float, se
 class _Fuzz:
     def __init__(self, tool: Tool, run: Callable[[JsonObject], Outcome], seconds: float) -> None:
         self.tool, self._run = tool, run
-        self.began = time.monotonic()
-        self._deadline = self.began + seconds
         self.calls = 0
         self.findings: dict[str, FuzzFinding] = {}
         self._judge = schemas.compile_schema(tool.input_schema, closed=True)
         self._strategy = _strategy(schemas.closed_schema(tool.input_schema))
+        self._settings = hypothesis.settings(
+            max_examples=_BATCH, database=None, deadline=None, suppress_health_check=list(hypothesis.HealthCheck)
+        )
+        self.began = time.monotonic()  # what it takes to load the libraries is not the tool's time
+        self._deadline = self.began + seconds
 
     @property
     def has_time(self) -> bool:
@@ -100,11 +103,8 @@ class _Fuzz:
             seen[found[0]] = found[1]
             return True
 
-        settings = hypothesis.settings(
-            max_examples=_BATCH, database=None, deadline=None, suppress_health_check=list(hypothesis.HealthCheck), derandomize=False
-        )
         try:
-            smallest = hypothesis.find(self._strategy, fails, settings=settings, random=source)
+            smallest = hypothesis.find(self._strategy, fails, settings=self._settings, random=source)
         except hypothesis.errors.NoSuchExample:
             return
         except hypothesis.errors.Unsatisfiable:

@@ -103,3 +103,36 @@ def test_a_required_name_that_nothing_describes(schema: Any, severities: list[st
 def test_a_property_may_be_called_like_a_keyword() -> None:
     schema = {"type": "object", "properties": {"options": {"type": "string"}, "desc": {"type": "string"}, "type": {"type": "string"}}}
     assert [one for rule in RULES if rule.code != "schema-open" for one in rule.check(definition(schema))] == []
+
+
+def test_an_output_that_is_no_schema_and_mcps_that_is_no_object() -> None:
+    def judged(schema: Any, api: str) -> list[str | None]:
+        made = foreign.Definition(
+            api=api, document={}, pointers={"": "", "output_schema": "/o"}, name="a", description="d", output_schema=schema
+        )  # fmt: skip
+        return [one.severity for one in BY_CODE["schema-output"].check(subjects.of_definition(made))]
+
+    assert judged("string", "vespe") == [None]
+    assert judged({"type": "array"}, "mcp") == ["warning"]
+    assert judged({"type": "object"}, "mcp") == judged(True, "vespe") == judged({"type": "array"}, "vespe") == []
+
+
+def test_a_schema_that_takes_every_name_is_told_where_it_says_so() -> None:
+    assert [one.pointer for one in found("schema-open", {"type": "object", "additionalProperties": {}})] == ["/additionalProperties"]
+    assert [one.pointer for one in found("schema-open", {"type": "object"})] == [""]
+    assert found("schema-open", {"type": "object", "unevaluatedProperties": False}) == found("schema-open", {"type": "string"}) == []
+    assert found("schema-open", {"type": "object"}, api="vespe") == []
+
+
+@pytest.mark.parametrize(("pattern", "severity"), [
+    ("[a-", None), ("(", None), ("a{2,1}", None), ("(?=a)", "warning"), (r"(a)\1", "warning"), (r"(?<x>a)\k<x>", "warning"),
+])  # fmt: skip
+def test_a_malformed_pattern_is_an_error_and_one_that_looks_around_a_warning(pattern: str, severity: str | None) -> None:
+    schema = {"type": "object", "properties": {"a": {"pattern": pattern}}}
+    assert [one.severity for one in found("schema-pattern", schema)] == [severity]
+    assert [one.severity for one in found("schema-pattern", {"type": "object", "patternProperties": {pattern: {}}})] == [severity]
+
+
+@pytest.mark.parametrize("pattern", [r"^\p{L}+$", r"^[\w.-]+@[\w-]+$", r"^\d{3}$", r"^\/a$", r"(?<year>\d{4})"])
+def test_a_pattern_of_every_day_is_fine(pattern: str) -> None:
+    assert found("schema-pattern", {"type": "object", "properties": {"a": {"pattern": pattern}}}) == []

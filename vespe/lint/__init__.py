@@ -12,6 +12,7 @@ from vespe.lint import (
     safety,
     schema,
     sets,
+    shadowing,
     signature,
     strict_requests,
     vendor_subsets,
@@ -25,7 +26,7 @@ FAMILIES: Final[dict[str, tuple[AnyRule, ...]]] = {
     "portability": (*portability.RULES, *strict_requests.RULES, *vendor_subsets.RULES),
     "description": description.RULES,
     "safety": (*safety.RULES, *commands.RULES),
-    "sets": sets.RULES,
+    "sets": (*sets.RULES, *shadowing.RULES),
     "signature": signature.RULES,
 }
 RULES: Final[dict[str, AnyRule]] = {rule.code: rule for rules in FAMILIES.values() for rule in rules}

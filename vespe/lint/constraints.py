@@ -154,7 +154,8 @@ def _disjoint(node: Node) -> Iterator[Found]:
     allowed: set[str] | None = None
     for part in parts:
         kinds = part.get("type") if isinstance(part, dict) else None
-        names = {kind for kind in ([kinds] if isinstance(kinds, str) else kinds or ()) if isinstance(kind, str)}
+        listed = [kinds] if isinstance(kinds, str) else kinds if isinstance(kinds, list) else ()
+        names = {kind for kind in listed if isinstance(kind, str)}
         if not names <= set(_TYPES) or not names:
             continue
         names |= {"integer"} if "number" in names else set()

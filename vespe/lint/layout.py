@@ -189,9 +189,10 @@ def _definition_fields(subject: Subject) -> Iterator[Found]:
             fix = f"write {what}" if key != "outputSchema" else "write a JSON Schema of type object"
             yield Found(part=part, message=f"`{key}` must be {what}, not {describe(inner[key])}", fix=fix)
     annotations = inner.get("annotations") if isinstance(inner, dict) else None
-    for hint in _HINTS if isinstance(annotations, dict) else ():
-        if hint in annotations and not isinstance(annotations[hint], bool):
-            message = f"`annotations.{hint}` must be true or false, not {describe(annotations[hint])}"
+    hints: dict[str, Any] = annotations if isinstance(annotations, dict) else {}
+    for hint in _HINTS:
+        if hint in hints and not isinstance(hints[hint], bool):
+            message = f"`annotations.{hint}` must be true or false, not {describe(hints[hint])}"
             yield Found(part="annotations", pointer=f"/{hint}", message=message, fix="write true or false")
 
 

@@ -134,7 +134,7 @@ LIMITS: Final[tuple[Limit, ...]] = (
         "anthropic", "strict-keywords", _CLAUDE_BOUNDS | {"maxItems"},
         words="no bounds of numbers, lengths and items (but minItems 0 and 1)", source=_CLAUDE_STRICT,
     ),
-    _row("anthropic", "strict-min-items", 1, words="minItems 0 and 1", source=_CLAUDE_STRICT),
+    _row("anthropic", "strict-min-items", 1, words="a minItems of 0 or 1 alone", source=_CLAUDE_STRICT),
     _row("anthropic", "strict-recursion", False, words="no schema that refers to itself", source=_CLAUDE_STRICT),
     _row("anthropic", "strict-formats", _FORMATS | {"uri"}, words=", ".join(sorted(_FORMATS | {"uri"})), source=_CLAUDE_STRICT_SUM),
     _row("anthropic", "strict-optional", 24, words="24 optional properties in all strict tools together", source=_CLAUDE_STRICT_SUM),

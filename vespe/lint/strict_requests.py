@@ -58,7 +58,7 @@ def _keywords(nodes: tuple[Node, ...], api: str) -> Iterator[Found]:
         for limit in limits_on("strict-min-items", api=api):
             least = node.schema.get("minItems", 0)
             if isinstance(least, int) and least > limit.value:
-                yield _refused(limit, f"no minItems but {limit.words[9:]}", f"{node.pointer}/minItems", fix="say it in the description")
+                yield _refused(limit, limit.words, f"{node.pointer}/minItems", fix="say it in the description")
 
 
 def _formats(nodes: tuple[Node, ...], api: str) -> Iterator[Found]:
