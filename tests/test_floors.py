@@ -11,7 +11,7 @@ from vespe import deferred
 
 PACKAGE = Path(vespe.__file__).parent
 PLAN = """\
- 0  errors defaults deferred nesting pointers subschemas
+ 0  errors defaults deferred nesting pointers subschemas termination
  1  digests docstrings models escaping templates schema_bounds schema_growth violations addresses bodies
     child_scripts
  2  outcomes tool_templates script_metadata python_names python_types documents fields tool_fields implementations
