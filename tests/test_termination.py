@@ -1,0 +1,89 @@
+"""Processes that are asked to end: what they run ends first, and what they made goes away."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from uuid import uuid4
+
+import click
+import pytest
+
+from tests.test_process import ESCAPES, ROOT, alive
+from vespe.termination import Terminated, signal_of, termination_as_interrupt
+
+CALLER = f"""
+import sys
+sys.path.insert(0, {str(ROOT)!r})
+from vespe.private_copy import private_copy
+from vespe.process import Command, run
+from vespe.termination import signal_of, termination_as_interrupt
+try:
+    with termination_as_interrupt(), private_copy(sys.argv[3], "tool-a"):
+        print("copied", flush=True)
+        run(Command(argv=[sys.executable, "-I", "-S", "-c", sys.argv[1], "stay", sys.argv[2]], cwd="/", env={{}}, timeout_s=60))
+except KeyboardInterrupt as interruption:
+    sys.exit(128 + signal_of(interruption))
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_p31_a_signal_that_asks_for_the_end_ends_the_tree_and_removes_the_copy(number: signal.Signals, tmp_path: Path) -> None:
+    marker = f"marker-{uuid4()}"
+    scratch, original = tmp_path / "scratch", tmp_path / "original" / "tool-a"
+    scratch.mkdir()
+    original.mkdir(parents=True)
+    arguments = [sys.executable, "-c", CALLER, ESCAPES, marker, str(original.parent)]
+    with subprocess.Popen(arguments, env={**os.environ, "TMPDIR": str(scratch)}, stdout=subprocess.PIPE) as caller:
+        assert caller.stdout is not None and caller.stdout.readline() == b"copied\n"
+        while len(alive(marker)) < 3:  # the caller has the marker too
+            assert caller.poll() is None
+        assert len(list(scratch.iterdir())) == 1
+        caller.send_signal(number)
+    assert caller.returncode == 128 + number
+    assert alive(marker) == [] and list(scratch.iterdir()) == []
+
+
+def test_a_second_signal_does_not_disturb_the_end() -> None:
+    with pytest.raises(Terminated, match="ended by SIGTERM"), termination_as_interrupt():
+        try:
+            os.kill(os.getpid(), signal.SIGTERM)
+        finally:
+            os.kill(os.getpid(), signal.SIGTERM)
+            os.kill(os.getpid(), signal.SIGHUP)
+    assert (signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGHUP)) == (signal.SIG_DFL, signal.SIG_DFL)
+
+
+def test_what_the_program_ignores_or_handles_stays_so() -> None:
+    def own(*_: object) -> None:
+        """Stand for a handler of the program's own."""
+
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN), signal.signal(signal.SIGTERM, own)
+    try:
+        with termination_as_interrupt():
+            assert (signal.getsignal(signal.SIGHUP), signal.getsignal(signal.SIGTERM)) == (signal.SIG_IGN, own)
+    finally:
+        signal.signal(signal.SIGHUP, before[0])
+        signal.signal(signal.SIGTERM, before[1])
+
+
+def test_in_another_thread_nothing_is_changed() -> None:
+    seen = []
+
+    def look() -> None:
+        with termination_as_interrupt():
+            seen.append(signal.getsignal(signal.SIGTERM))
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    thread.join()
+    assert seen == [signal.SIG_DFL]
+
+
+def test_the_signal_is_found_behind_what_wraps_it() -> None:
+    wrapped = click.Abort()
+    wrapped.__cause__ = Terminated(signal.SIGHUP)
+    assert (signal_of(wrapped), signal_of(Terminated(signal.SIGTERM))) == (signal.SIGHUP, signal.SIGTERM)
+    assert (signal_of(KeyboardInterrupt()), signal_of(None)) == (signal.SIGINT, signal.SIGINT)
