@@ -28,7 +28,9 @@ HEAVY: Final = (
     "hypothesis",
     "hypothesis_jsonschema",
     "tiktoken",
-    "vespe.cli.report", "vespe.cli.size_report", "vespe.redaction",
+    "vespe.cli.report",
+    "vespe.cli.size_report",
+    "vespe.redaction",
 )
 """What may be deferred; the floors test reads this table and `deferred(...)` calls as imports of their owner."""
 
