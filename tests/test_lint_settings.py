@@ -41,7 +41,11 @@ def test_targets_keep_their_own_rules_and_those_of_every_api() -> None:
 
 
 @pytest.mark.parametrize(("api", "targets", "expected"), [
-    ("openai", (), "error"), ("openai-responses", (), "error"), ("mcp", (), "warning"), ("mcp", ("openai",), "error"), ("openai", ("mcp",), None),
+    ("openai", (), "error"),
+    ("openai-responses", (), "error"),
+    ("mcp", (), "warning"),
+    ("mcp", ("openai",), "error"),
+    ("openai", ("mcp",), None),
 ])  # fmt: skip
 def test_what_an_api_refuses_is_an_error_for_its_own_shape_and_where_it_is_a_target(api: str, targets: Any, expected: str | None) -> None:
     assert Settings(targets=targets).severity(portability("openai"), Found(message="m"), api=api) == expected

@@ -55,6 +55,8 @@ def run_examples(path: CallPath, tool: Tool, *, cancel: threading.Event | None =
     with staged(tool) as directory:
         at = replace(path, directory=directory)
         for index, example in enumerate(tool.examples):
+            if cancel is not None and cancel.is_set():
+                return
             outcome = at.run_tool(tool, Call(tool=tool.uid, arguments=example.get("input", {})), cancel=cancel)
             place, problem = expectations.difference(example, outcome)
             yield ExampleResult(

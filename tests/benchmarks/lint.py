@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -10,6 +11,7 @@ from pathlib import Path
 from tests.benchmarks.interleaved import Program, home_environment, measure, show, vespe_command
 
 REFERENCE = "read and parse"
+FIGURES = Path(__file__).resolve().parent / "lint_speed.json"
 READ_AND_PARSE = """
 import json, os
 root = ".vespe/tools"
@@ -85,18 +87,49 @@ def programs(scratch: Path, env: dict[str, str], *, tools: int) -> list[Program]
     ]
 
 
+def own_peak() -> float:
+    """Give the most memory that an interpreter with nothing to do has resident, in MiB: by itself, not what it was forked from."""
+    text = "import resource as r; print(r.getrusage(r.RUSAGE_SELF).ru_maxrss)"
+    if sys.platform == "linux":
+        text = "print(next(line.split()[1] for line in open('/proc/self/status') if line.startswith('VmHWM')))"
+    said = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, encoding="utf-8", check=True)
+    return int(said.stdout) / (1024 * 1024 if sys.platform == "darwin" else 1024)
+
+
+def peak(program: Program) -> float:
+    """Give the most memory that one run of a program had resident, in MiB."""
+    started = subprocess.Popen(program.argv, cwd=program.cwd, env=program.env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, _, usage = os.wait4(started.pid, 0)
+    started.returncode = 0
+    return usage.ru_maxrss / (1024 * 1024 if sys.platform == "darwin" else 1024)
+
+
 def main() -> None:
     """Read the options, time, print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=3, help="how often each program is started (3)")
     parser.add_argument("--tools", type=int, default=10_000, help="how many tools the project has (10,000)")
+    parser.add_argument("--write", action="store_true", help=f"keep the figures for docs/lint.md in {FIGURES.name}")
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as directory:
         scratch = Path(directory)
         (scratch / "home").mkdir()
         timed = programs(scratch, home_environment(scratch / "home"), tools=options.tools)
-        show(measure(timed, rounds=options.rounds, reference=REFERENCE), reference=REFERENCE, as_json=options.json)
+        rows = measure(timed, rounds=options.rounds, reference=REFERENCE)
+        floor, linted = round(own_peak()), round(peak(timed[-1]))
+        show(rows, reference=REFERENCE, as_json=options.json)
+        figures = {
+            "tools": options.tools,
+            "seconds": round(rows[-1].median / 1000, 1),
+            "ratio": round(rows[-1].ratio),
+            "mib": linted,
+            "floor_mib": floor,
+        }
+        if options.write:
+            FIGURES.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+        elif not options.json:
+            print(f"peak memory: {linted} MiB; bare Python: {floor} MiB")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,10 @@
 """`vespe tool test`."""
 
 import json
+import signal
+import subprocess
+import sys
+import time
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
 from pathlib import Path
@@ -66,6 +70,20 @@ def test_outputs_are_recorded_and_then_hold(command: Command, project: Path) -> 
     config = json.loads((project / ".vespe/tools/tool-one/config.json").read_text(encoding="utf-8"))
     assert config["examples"] == [{"input": {}, "output": {"n": 1}}] * 2
     assert command("tool", "test").code == 0
+
+
+def test_ctrl_c_ends_what_runs_at_once(project: Path) -> None:
+    body = "import pathlib, time\npathlib.Path(place).write_text('begun')\ntime.sleep(60)"
+    begun = project / "begun"
+    examples = [{"input": {"place": str(begun)}}] * 3
+    schema = {"type": "object", "properties": {"place": {"type": "string"}}}
+    python_tool(project / ".vespe/tools/tool-slow", "slow", body, params="place", schema=schema, examples=examples)
+    running = subprocess.Popen([sys.executable, "-m", "vespe", "tool", "test"], cwd=project, stderr=subprocess.PIPE)
+    while not begun.exists():
+        assert running.poll() is None
+        time.sleep(0.02)
+    running.send_signal(signal.SIGINT)
+    assert running.wait(timeout=20) == 130 and b"interrupted" in running.communicate()[1]
 
 
 def test_a_failing_call_or_another_expectation_is_not_recorded_away(command: Command, project: Path) -> None:
