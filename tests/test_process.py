@@ -376,7 +376,7 @@ def test_p27_a_tool_that_stops_what_watches_it_and_ends_leaves_no_daemon() -> No
 @pytest.mark.parametrize("first", ["pass", "os.kill(parent, signal.SIGSTOP)", "os.kill(grandparent, signal.SIGSTOP)"])
 def test_p28_a_tool_that_kills_vespe_leaves_no_daemon(first: str) -> None:
     marker = f"marker-{uuid4()}"
-    source = MISCHIEF + f"{first}; os.kill(int(sys.argv[2]), signal.SIGKILL)"
+    source = MISCHIEF + f"{first}; os.kill(int(sys.argv[2]), signal.SIGKILL); os._exit(0)"
     caller = (
         f"import os, sys; sys.path.insert(0, {str(ROOT)!r})\nfrom vespe.process import Command, run\n"
         f"argv = [sys.executable, '-I', '-S', '-c', {source!r}, {marker!r}, str(os.getpid())]\n"

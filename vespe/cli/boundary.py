@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from vespe import defaults, errors
+from vespe import defaults, errors, termination
 from vespe.deferred import deferred
 
 if TYPE_CHECKING:
@@ -34,7 +34,8 @@ EXIT_CODES: Final[tuple[tuple[type[errors.VespeError], int], ...]] = (
 """Exit codes by class, the first match counts (design, section 6)."""
 EXIT_FAILED: Final = 1
 EXIT_BUG: Final = 70
-EXIT_INTERRUPTED: Final = 130
+EXIT_SIGNAL: Final = 128
+"""Plus the number of the signal that ended the command: 130 for Ctrl-C, 143 for TERM, 129 for HUP."""
 EXIT_BROKEN_PIPE: Final = 141
 
 CODES: Final[dict[str, int]] = {
@@ -66,13 +67,15 @@ def guarded(command: Callable[[Sequence[str]], int | None], arguments: Sequence[
 
 def _run(command: Callable[[Sequence[str]], int | None], arguments: Sequence[str]) -> int:
     try:
-        code = command(arguments) or 0
-        sys.stdout.flush()
-        return code
-    except (KeyboardInterrupt, click.Abort, errors.Interrupted):
+        with termination.termination_as_interrupt():
+            code = command(arguments) or 0
+            sys.stdout.flush()
+            return code
+    except (KeyboardInterrupt, click.Abort, errors.Interrupted) as interruption:
         _discard_stdout()
-        report.note("interrupted")
-        return EXIT_INTERRUPTED
+        with contextlib.suppress(OSError):
+            report.note("interrupted")
+        return EXIT_SIGNAL + termination.signal_of(interruption)
     except click.exceptions.NoArgsIsHelpError as page:
         click.echo(page.format_message(), err=True)
         return 2
