@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import signal
 import socket
 import sys
 from collections.abc import Callable, Iterator
@@ -23,6 +24,10 @@ _USER_VARIABLES = ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CA
 def guard() -> Iterator[None]:
     """Make the home directory, the git configuration and the network unusable unless a test asks for them."""
     saved = dict(os.environ)
+    # A test runner that was started in the background ignores these, and so would every process that a test interrupts.
+    for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGTERM, signal.SIG_DFL), (signal.SIGHUP, signal.SIG_DFL)):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, handler)
     for name in [n for n in os.environ if n.startswith(("VESPE_", "GIT_"))]:
         del os.environ[name]
     for name in ("HOME", *_USER_VARIABLES):

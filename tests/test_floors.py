@@ -33,9 +33,9 @@ PLAN = """\
 10  registry adapters own_tools lint_settings
 11  calls adapters.recognition audit
 12  examples library fuzzing
-13  __init__
-14  cli.report
-15  cli.arguments cli.boundary cli.editor cli.kit_facts cli.options cli.findings_report cli.size_report
+13  __init__ cli.report cli.verbs
+14  cli.tables
+15  cli.size_report cli.arguments cli.boundary cli.editor cli.kit_facts cli.options cli.findings_report
 16  cli.*
 17  cli
 18  __main__
@@ -57,7 +57,7 @@ SCRIPTS = {"supervisor", "executors.python_child", "executors.python_values"}
 """Run in an interpreter of their own, never imported: they import nothing of vespe."""
 OWNERS = {
     "click": "cli",
-    "rich": "cli.report",
+    "rich": "cli.tables",
     "yaml": "documents",
     "jsonschema": "schemas",
     "jsonschema_rs": "schemas",

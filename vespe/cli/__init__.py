@@ -1,4 +1,4 @@
-"""The command line: a group whose table of verbs names a module each, loaded when the verb is used."""
+"""The command line: a group that loads a verb's module when the verb is used."""
 
 import importlib
 import os
@@ -9,54 +9,13 @@ import click
 
 from vespe import defaults
 from vespe.cli import boundary
+from vespe.cli.verbs import VERBS
 from vespe.deferred import deferred
 
 if TYPE_CHECKING:
     import difflib
 else:
     difflib = deferred("difflib")
-
-TOOL: Final = {
-    "create": ("tool_create", "Make a tool that runs at once, from a template or from a Python function."),
-    "import": ("tool_import", "Make tools from a file of another API's definitions."),
-    "list": ("tool_list", "List the tools that a model would see here."),
-    "show": ("tool_show", "Show one tool, in Vespe's or a model API's shape."),
-    "resolve": ("tool_resolve", "Say which tool a name means here, and why."),
-    "run": ("tool_run", "Check the arguments and run a tool."),
-    "test": ("tool_test", "Run the examples of tools as tests."),
-    "fuzz": ("tool_fuzz", "Run a tool with generated arguments, to find what breaks it."),
-    "diff": ("tool_diff", "Say whether a tool's next version breaks its callers."),
-    "edit": ("tool_edit", "Open a tool's files in your editor, then check them."),
-    "rename": ("tool_rename", "Give a project tool another name."),
-    "copy": ("tool_copy", "Copy any tool into the project."),
-    "remove": ("tool_remove", "Remove a project tool."),
-}
-KIT: Final = {
-    "list": ("kit_list", "List every kit, its root and whether it is active."),
-    "show": ("kit_show", "Show one kit and its tools."),
-    "create": ("kit_create", "Make a new kit with one working tool."),
-    "activate": ("kit_activate", "Make a kit's tools available in this project."),
-    "deactivate": ("kit_deactivate", "Take a kit's tools away from this project."),
-}
-CONFIG: Final = {
-    "get": ("config_get", "Print one setting."),
-    "set": ("config_set", "Set one of your own settings."),
-    "list": ("config_list", "List the settings."),
-}
-VERBS: Final[dict[str, Any]] = {
-    "init": ("init", "Make this directory a project."),
-    "tool": ("Make, list, resolve, run and test tools.", TOOL),
-    "kit": ("List, show, make and activate kits.", KIT),
-    "lint": ("lint", "Find what a model's API, a model, or Vespe would stumble over."),
-    "export": ("export", "Print tools in a model API's shape."),
-    "trust": ("trust", "Show what a project would run, then approve it."),
-    "untrust": ("untrust", "Take back every approval of a project."),
-    "config": ("Read and change your own settings.", CONFIG),
-    "log": ("log", "Show this project's calls."),
-    "doctor": ("doctor", "Check the installation and the project."),
-    "demo": ("demo", "Watch Vespe work in a fresh temporary project."),
-    "completion": ("completion", "Print the completion script of a shell."),
-}
 
 
 class LazyGroup(click.Group):

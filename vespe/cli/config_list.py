@@ -3,7 +3,7 @@
 import click
 
 from vespe import configuration, documents, errors, project
-from vespe.cli import options, report
+from vespe.cli import options, report, tables
 from vespe.models import JsonObject
 from vespe.workspace import find_root
 
@@ -20,7 +20,7 @@ def command(origin: bool, project_dir: str | None, as_json: bool) -> None:
         report.emit_json({"settings": [{"key": key, "value": value, "origin": where} for key, value, where in found]})
         return
     rows = [(key, documents.compact_json(value), where) for key, value, where in found]
-    report.table(("KEY", "VALUE", "ORIGIN"), rows) if origin else report.table(("KEY", "VALUE"), [row[:2] for row in rows])
+    tables.show(("KEY", "VALUE", "ORIGIN"), rows) if origin else tables.show(("KEY", "VALUE"), [row[:2] for row in rows])
 
 
 def _project(project_dir: str | None) -> tuple[JsonObject | None, str]:

@@ -3,7 +3,7 @@
 import click
 
 from vespe import kits
-from vespe.cli import kit_facts, options, report
+from vespe.cli import kit_facts, options, report, tables
 
 
 @click.command("list", epilog="Example: vespe kit list")
@@ -20,4 +20,4 @@ def command(project_dir: str | None, as_json: bool) -> None:
         (kit.kit_id, kit.version, kit_facts.state_of(kit, active), kit.tools, kit.root_kind, kit.problem or kit.description)
         for kit in found
     ]
-    report.table(("KIT", "VERSION", "STATE", "TOOLS", "ROOT", "DESCRIPTION"), rows)
+    tables.show(("KIT", "VERSION", "STATE", "TOOLS", "ROOT", "DESCRIPTION"), rows)

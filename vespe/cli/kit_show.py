@@ -3,7 +3,7 @@
 import click
 
 from vespe import catalog, kits
-from vespe.cli import kit_facts, options, report
+from vespe.cli import kit_facts, options, report, tables
 
 
 @click.command("show", epilog="Example: vespe kit show file_io_without_git")
@@ -25,4 +25,4 @@ def command(kit_id: str, project_dir: str | None, as_json: bool) -> None:
         if isinstance(value := kit.document.get(key), str):
             report.emit(f"  {key}  {value}")
     report.emit(f"\n{kit.description or ''}\n")
-    report.table(("NAME", "TYPE", "DESCRIPTION"), [(e.name or e.uid, e.type, e.problem or e.description) for e in entries])
+    tables.show(("NAME", "TYPE", "DESCRIPTION"), [(e.name or e.uid, e.type, e.problem or e.description) for e in entries])

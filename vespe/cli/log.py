@@ -3,7 +3,7 @@
 import click
 
 from vespe import call_log, errors
-from vespe.cli import options, report
+from vespe.cli import options, report, tables
 from vespe.models import JsonObject
 from vespe.workspace import find_root
 
@@ -26,7 +26,7 @@ def command(limit: int, project_dir: str | None, as_json: bool) -> None:
         return
     if not calls:
         report.note("no calls yet")
-    report.table(("TIME (UTC)", "TOOL", "OUTCOME", "DURATION", "ARGUMENTS"), [_cells(call) for call in calls])
+    tables.show(("TIME (UTC)", "TOOL", "OUTCOME", "DURATION", "ARGUMENTS"), [_cells(call) for call in calls])
 
 
 def _cells(call: JsonObject) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from vespe import errors, sizes, tokenizer
 from vespe.adapters import SHAPES
-from vespe.cli import report
+from vespe.cli import report, tables
 from vespe.models import JsonObject, Row
 from vespe.sizes import Size
 from vespe.token_estimate import CHARACTERS_PER_TOKEN
@@ -23,7 +23,7 @@ def tell(workspace: Workspace, rows: Sequence[Row], *, shape: str | None, as_jso
         report.emit_json({"tools": tools, "total": _json(totals), "tokens_by": _method(totals)})
         return
     lines = [(row.entry.name, row.entry.scope, *_cells(each)) for row, each in measured]
-    report.table(("NAME", "SCOPE", *(f"{name.upper()} CHARS / TOKENS" for name in shapes)), [*lines, ("total", "", *_cells(totals))])
+    tables.show(("NAME", "SCOPE", *(f"{name.upper()} CHARS / TOKENS" for name in shapes)), [*lines, ("total", "", *_cells(totals))])
     report.note(f"tokens: {_method(totals)}")
 
 

@@ -3,7 +3,7 @@
 import click
 
 from vespe import tool_versions
-from vespe.cli import options, report
+from vespe.cli import options, report, tables
 from vespe.compatibility import VERDICTS
 from vespe.models import JsonObject
 from vespe.tool_versions import Comparison
@@ -29,7 +29,7 @@ def command(old: str, new: str, as_json: bool) -> int:
             for one in found
             for change in one.changes
         ]
-        report.table(("VERDICT", "TOOL", "PART", "WHERE", "WHY"), rows)
+        tables.show(("VERDICT", "TOOL", "PART", "WHERE", "WHY"), rows)
         summary = document_of(found)["summary"]
         report.note(", ".join(f"{summary[verdict]} {verdict}" for verdict in VERDICTS) if found else "nothing changed for callers")
     return 1 if any(one.verdict == "breaking" for one in found) else 0

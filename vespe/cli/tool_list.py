@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from vespe import errors
-from vespe.cli import options, report
+from vespe.cli import options, report, tables
 from vespe.deferred import deferred
 from vespe.models import JsonObject
 from vespe.resolver import Row
@@ -54,9 +54,9 @@ def command(everything: bool, kit_id: str | None, sized: bool, shape: str | None
         report.note("no tools here yet: `vespe kit list` shows kits to activate, `vespe tool create NAME --type python_script` makes one")
     if everything:
         cells = [(*_cells(row)[:3], row.status, _why(row)) for row in rows]
-        report.table(("NAME", "SCOPE", "TYPE", "STATUS", "WHY OR WHAT"), cells)
+        tables.show(("NAME", "SCOPE", "TYPE", "STATUS", "WHY OR WHAT"), cells)
     else:
-        report.table(("NAME", "SCOPE", "TYPE", "DESCRIPTION"), [_cells(row) for row in rows], one_line=True)
+        tables.show(("NAME", "SCOPE", "TYPE", "DESCRIPTION"), [_cells(row) for row in rows], one_line=True)
 
 
 def document_of(row: Row) -> JsonObject:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import click
 
 from vespe import defaults, documents, errors, file_walk, resolver, trust
-from vespe.cli import options, report
+from vespe.cli import options, report, tables
 from vespe.models import Entry, JsonObject, Resolution
 from vespe.workspace import Workspace, open_workspace
 
@@ -106,7 +106,7 @@ def _all(workspace: Workspace, snapshot: str | None, check: str | None, as_json:
             report.emit(change)
         report.say(f"{report.count(len(changes), 'difference')} from {check}" if changes else f"every name is as in {check}")
     elif not snapshot:
-        report.table(("NAME", "SCOPE", "UID"), [(name, fact["scope"], fact["uid"]) for name, fact in now.items()])
+        tables.show(("NAME", "SCOPE", "UID"), [(name, fact["scope"], fact["uid"]) for name, fact in now.items()])
     return 1 if changes else 0
 
 

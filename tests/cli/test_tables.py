@@ -1,0 +1,38 @@
+"""A table is a table on a terminal only, and loses nothing at its width."""
+
+import re
+
+import pytest
+
+from tests.terminal import on_a_terminal
+from vespe.cli import tables
+
+NASTY = "a\x1b[31m\u202eb"
+
+
+def test_a_table_in_a_pipe_is_tab_separated_lines_without_a_header(capsys: pytest.CaptureFixture[str]) -> None:
+    tables.show(("A", "B"), [("one", None), ("tab\there", NASTY)])
+    assert capsys.readouterr().out == "one\t\ntab\\there\ta\\x1b[31m\\u202eb\n"
+
+
+def test_a_table_on_a_terminal_has_a_header_and_fits_its_width() -> None:
+    shown = on_a_terminal(f"from vespe.cli import tables; tables.show(('NAME', 'WHAT'), [('x', 'word ' * 60), ('[b]y', {NASTY!r})])")
+    assert "NAME" in shown and "[b]y" in shown and "\\x1b[31m" in shown
+    assert max(map(len, re.sub(r"\x1b\[[0-9;]*m", "", shown).splitlines())) <= 80
+
+
+def test_a_long_table_is_plain_columns() -> None:
+    shown = on_a_terminal("from vespe.cli import tables; tables.show(('NAME', 'N'), [(f'n{i}', i) for i in range(300)])")
+    assert shown.splitlines()[0].split() == ["NAME", "N"] and len(shown.splitlines()) == 301
+
+
+def test_a_table_that_leaves_its_last_column_no_room_gives_each_row_lines_of_its_own() -> None:
+    code = "from vespe.cli import tables; tables.show(('A', 'B', 'C'), [('a' * 30, 'b' * 30, 'the reason why it is so')])"
+    shown = on_a_terminal(code).splitlines()
+    assert shown == [f"{'a' * 30}  {'b' * 30}", "    the reason why it is so"]
+
+
+def test_a_table_of_one_line_a_row_ends_a_long_cell_with_an_ellipsis() -> None:
+    code = "from vespe.cli import tables; tables.show(('A', 'B'), [('a', 'word ' * 60)], one_line=True)"
+    shown = re.sub(r"\x1b\[[0-9;]*m", "", on_a_terminal(code)).splitlines()
+    assert len(shown) == 3 and shown[2].endswith("…") and len(shown[2]) <= 80
