@@ -5,8 +5,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30).filter(lambda text: not text.startswith("[name: "))
-"""Texts that say something, and are no mark of ours."""
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30) | st.sampled_from(["[name: bob]", "[name: eve]"])
+"""Texts that say something; some look like our mark of a name."""
 SPOKEN = TEXTS.filter(lambda text: bool(text.strip()))
 NAMES = st.from_regex(r"[A-Za-z_][A-Za-z0-9_-]{0,20}", fullmatch=True)
 IDS = st.from_regex(r"(call|toolu)_[A-Za-z0-9]{4,12}", fullmatch=True)
@@ -41,13 +41,13 @@ def openai_conversations(draw: st.DrawFn, *, images: bool = True) -> list[dict[s
     system = draw(st.lists(TEXTS, max_size=3))
     messages: list[dict[str, Any]] = [{"role": "system", "content": text} for text in system]
     ids = iter(draw(st.lists(IDS, min_size=12, max_size=12, unique=True)))
-    messages.append(draw(user_messages(images=images)))
+    messages += draw(users(images=images))
     for _ in range(draw(st.integers(0, 3))):
         names = draw(st.lists(NAMES, max_size=3))
         calls = [{"id": next(ids), "type": "function", "function": {"name": name, "arguments": draw(argument_texts())}} for name in names]
         messages += assistant_and_results(draw, calls, images=images)
         if not calls or draw(st.booleans()):
-            messages.append(draw(user_messages(images=images)))
+            messages += draw(users(images=images))
     return messages
 
 
@@ -68,8 +68,17 @@ def assistant_and_results(draw: st.DrawFn, calls: list[dict[str, Any]], *, image
 def user_messages(draw: st.DrawFn, *, images: bool) -> dict[str, Any]:
     """Draw what a user says: a text, or several parts."""
     part = TEXT_PARTS | IMAGES | FILES if images else TEXT_PARTS
-    message = {"role": "user", "content": draw(TEXTS | st.lists(part, min_size=2, max_size=3))}
+    message = {"role": "user", "content": draw(TEXTS | st.lists(part, min_size=2, max_size=4))}
     return {**message, **draw(st.sampled_from([{}, {}, {"name": "alice"}]))}
+
+
+@st.composite
+def users(draw: st.DrawFn, *, images: bool) -> list[dict[str, Any]]:
+    """Draw a turn of one user, or of a named one and others, of whom each is marked."""
+    first, *more = draw(st.lists(user_messages(images=images), min_size=1, max_size=2))
+    if not more:
+        return [first]
+    return [{**first, "name": "carol"}, {**more[0], "content": draw(SPOKEN.filter(lambda text: not text.startswith("[name: ")))}]
 
 
 def argument_texts() -> st.SearchStrategy[str]:

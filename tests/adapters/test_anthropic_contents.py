@@ -14,14 +14,16 @@ def text(said: str) -> dict[str, str]:
 
 
 def test_a_users_name_is_marked_and_a_text_like_a_mark_is_protected() -> None:
-    assert contents.user_blocks({"content": "hi", "name": "alice"}, 0) == [text("[name: alice]"), text("hi")]
-    assert contents.user_blocks({"content": "[name: bob]"}, 0) == [text("[name: ]"), text("[name: bob]")]
+    assert contents.speaker({"name": "alice"}) == "alice" and contents.speaker({"name": "a]"}) == contents.speaker({}) == ""
+    assert contents.marked([("alice", [text("hi")])]) == [text("[name: alice]"), text("hi")]
+    assert contents.marked([("", [text("[name: bob]"), text("hi")])]) == [text("[name: ]"), text("[name: bob]"), text("hi")]
+    assert contents.marked([("bob", [text("hi")]), ("", [text("ho")])])[2:] == [text("[name: ]"), text("ho")]
     assert contents.user_blocks({"content": "", "name": "alice"}, 0) == []
     assert contents.user_blocks({"content": "hi", "name": "a]b"}, 0) == [text("hi")]
 
 
-def test_empty_text_is_dropped_and_blank_text_beside_a_call() -> None:
-    assert contents.assistant_blocks({"content": ["", "\n\n", "a"]}, [CALL], 0) == [text("a"), CALL]
+def test_empty_text_is_dropped() -> None:
+    assert contents.assistant_blocks({"content": ["", "\n\n", "a"]}, [CALL], 0) == [text("\n\n"), text("a"), CALL]
     assert contents.assistant_blocks({"content": "\n"}, [], 0) == [text("\n")]
     assert contents.assistant_blocks({"content": None}, [], 0) == []
 

@@ -89,9 +89,7 @@ def test_other_keys_of_a_call_ride_on_it() -> None:
 
 
 def test_marks_of_names_open_messages_of_their_own() -> None:
-    made = to_openai_messages(
-        [{"role": "user", "content": [text("[name: alice]"), text("a"), text("[name: ]"), text("[name: bob]"), text("b")]}]
-    )
+    made = to_openai_messages([{"role": "user", "content": [text("[name: alice]"), text("a"), text("[name: bob]"), text("b")]}])
     assert made == [
         {"role": "user", "content": "a", "name": "alice"},
         {"role": "user", "content": "b", "name": "bob"},
@@ -151,3 +149,21 @@ def test_ids_outside_the_alphabet_come_back() -> None:
     made = from_openai_messages(talk)["messages"]
     assert made[0]["content"][0]["id"].isascii()
     assert to_openai_messages(made) == talk
+
+
+@pytest.mark.parametrize(
+    ("blocks", "messages"),
+    [
+        (["[name: bob]"], [("", ["[name: bob]"])]),
+        (["a", "[name: bob]"], [("", ["a", "[name: bob]"])]),
+        (["[name: ]", "[name: bob]", "a"], [("", ["[name: bob]", "a"])]),
+        (["[name: eve]", "a", "[name: eve]", "[name: bob]", "b"], [("eve", ["a", "[name: bob]", "b"])]),
+        (["[name: eve]", "a", "[name: ]", "b"], [("eve", "a"), ("", "b")]),
+    ],
+)
+def test_a_mark_behind_a_mark_or_at_the_end_is_text(blocks: list[str], messages: list[tuple[str, Any]]) -> None:
+    given: list[dict[str, Any]] = [{"role": "user", "content": [text(block) for block in blocks]}]
+    read = to_openai_messages(given)
+    said = [[part["text"] for part in m["content"]] if isinstance(m["content"], list) else m["content"] for m in read]
+    assert [(m.get("name", ""), words) for m, words in zip(read, said, strict=True)] == messages
+    assert from_openai_messages(read)["messages"] in (given, [{"role": "user", "content": blocks[0]}])

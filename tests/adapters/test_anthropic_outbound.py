@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from vespe.adapters.anthropic_inbound import to_openai_messages
 from vespe.adapters.anthropic_outbound import from_openai_messages
 from vespe.errors import InvalidDocument
 
@@ -128,3 +129,20 @@ def test_what_was_given_is_not_changed_and_shares_nothing_with_what_is_given_bac
     made = from_openai_messages(given)
     made["messages"][1]["content"][0]["thinking"] = "changed"
     assert block["thinking"] == "t"
+
+
+def test_a_text_like_a_mark_changes_no_speaker_and_is_not_lost() -> None:
+    talk: list[dict[str, Any]] = [{"role": "user", "content": [{"type": "text", "text": t} for t in ("hi", "[name: bob]", "do it")]}]
+    assert to_openai_messages(from_openai_messages(talk)["messages"]) == talk
+    assert to_openai_messages([user("[name: bob]")]) == [user("[name: bob]")]
+
+
+def test_an_unnamed_users_words_behind_a_named_ones_stay_unnamed() -> None:
+    talk = [{**user("a"), "name": "alice"}, user("b"), user("c")]
+    assert to_openai_messages(from_openai_messages(talk)["messages"]) == talk
+
+
+def test_blank_text_beside_a_call_is_dropped_from_the_whole_turn() -> None:
+    made = from_openai_messages([user("a"), {"role": "assistant", "content": "\n"}, asked(call("c"), content=" "), result("c")])
+    assert kinds(made["messages"])[1] == ("assistant", ["tool_use"])
+    assert from_openai_messages(to_openai_messages(made["messages"])) == made

@@ -25,26 +25,55 @@ def system_blocks(message: JsonObject, index: int) -> list[JsonObject]:
 
 
 def user_blocks(message: JsonObject, index: int) -> list[JsonObject]:
-    """Give the blocks of a user message, behind the mark of its `name` where it has one."""
-    blocks = _content_blocks(message, index)
+    """Give the blocks of a user message; `marked` puts the mark of its `speaker` before them."""
+    return _content_blocks(message, index)
+
+
+def speaker(message: JsonObject) -> str:
+    """Give the `name` of a user message, "" where it has none that a mark can hold."""
     name = message.get("name")
-    named = f"[name: {name}]" if isinstance(name, str) and name else ""
-    if blocks and NAME_MARK.fullmatch(named):
-        return [{"type": "text", "text": named}, *blocks]
-    if blocks and blocks[0].get("type") == "text" and NAME_MARK.fullmatch(str(blocks[0].get("text"))):
-        return [{"type": "text", "text": "[name: ]"}, *blocks]
-    return blocks
+    name = said(name) if isinstance(name, str) else ""
+    return name if NAME_MARK.fullmatch(f"[name: {name}]") else ""
+
+
+def marked(spoken: list[tuple[str, list[JsonObject]]]) -> list[JsonObject]:
+    """Give the blocks of one user turn from what each (name, blocks) in it says.
+
+    A named one stands behind its mark, an unnamed one behind `[name: ]` where the turn holds a mark already. A text
+    that looks like a mark stands directly behind one, and is no mark there, nor at the very end.
+    """
+    made: list[JsonObject] = []
+    any_mark = False
+    for place, (name, blocks) in enumerate(spoken):
+        mark: JsonObject = {"type": "text", "text": f"[name: {name}]"}
+        if opened := bool(name) or any_mark:
+            made.append(dict(mark))
+        for at, block in enumerate(blocks):
+            last = place == len(spoken) - 1 and at == len(blocks) - 1
+            if marked_name(block) is not None and not (opened and at == 0) and not last:
+                made.append(dict(mark))
+                any_mark = True
+            made.append(block)
+        any_mark = any_mark or opened
+    return made
+
+
+def marked_name(block: JsonObject) -> str | None:
+    """Give the name that a block of the form of a mark holds, None where it is of no such form."""
+    text = block.get("text") if block.keys() == {"type", "text"} else None
+    found = NAME_MARK.fullmatch(text) if isinstance(text, str) else None
+    return None if found is None else found[1]
+
+
+def is_blank(block: JsonObject) -> bool:
+    """Say whether a block is a text of nothing but white space."""
+    return block.get("type") == "text" and isinstance(block.get("text"), str) and not block["text"].strip()
 
 
 def assistant_blocks(message: JsonObject, calls: list[JsonObject], index: int) -> list[JsonObject]:
-    """Give the blocks of an assistant message whose calls are the blocks `calls`.
-
-    Blank text beside a call is dropped: Anthropic refuses it, and some models say nothing but line ends before a call.
-    """
+    """Give the blocks of an assistant message whose calls are the blocks `calls`."""
     parts = [*parts_of(message.get("content"), index), *parts_of(message.get("refusal"), index)]
     texts = [block for part in parts if not is_empty(part) and not is_empty(block := to_block(part, index))]
-    if calls:
-        texts = [block for block in texts if block["type"] != "text" or block["text"].strip()]
     if isinstance(order := message.get(BLOCKS), list):
         return _ordered(order, texts, calls, index=index)
     return [*_reasoning(message), *texts, *calls] if "reasoning_details" in message else texts + calls

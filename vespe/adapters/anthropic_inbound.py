@@ -5,7 +5,7 @@ from typing import Final
 
 from vespe.adapters import arguments
 from vespe.adapters.anthropic_blocks import to_part, verbatim
-from vespe.adapters.anthropic_contents import NAME_MARK
+from vespe.adapters.anthropic_contents import marked_name
 from vespe.adapters.identifiers import Calls, decode_id
 from vespe.adapters.inner import BLOCKS, CALL, PART, checked, is_empty, parts_of, plain_text, refuse, rest_of, said
 from vespe.errors import InvalidDocument
@@ -128,25 +128,37 @@ def _arguments(given: JsonValue, index: int) -> str:
 
 def _user(message: JsonObject, calls: Calls[None], index: int) -> Iterator[JsonObject]:
     """Give the results, each as a message, then what the user says; a mark of a name opens a message of its own."""
-    blocks = parts_of(message.get("content"), index)
+    blocks = [block for block in parts_of(message.get("content"), index) if not is_empty(block)]
     results = [block for block in blocks if block.get("type") == "tool_result"]
     for block in results:
         yield _result(block, calls, index)
-    stretches: list[tuple[str | None, list[JsonObject]]] = [(None, [])]
-    for block in blocks:
-        if (name := _named(block)) is not None:
-            stretches.append((name, []))
-        elif block.get("type") != "tool_result":
-            stretches[-1][1].append(block)
-    several = bool(results) or len(stretches) > 1
+    stretches = _stretches([block for block in blocks if block.get("type") != "tool_result"])
+    several = bool(results) or len(stretches) > 1 or (bool(stretches) and bool(stretches[0][0]))
     for name, stretch in stretches:
         for spoken in _spoken("user", *_parts(stretch, index), text=several or isinstance(message.get("content"), str)):
             yield {**spoken, "name": name} if name else spoken
 
 
-def _named(block: JsonObject) -> str | None:
-    found = NAME_MARK.fullmatch(block["text"]) if block.keys() == {"type", "text"} and isinstance(block["text"], str) else None
-    return None if found is None else found[1]
+def _stretches(blocks: list[JsonObject]) -> list[tuple[str, list[JsonObject]]]:
+    """Give (name, what they say) for each speaker, as `anthropic_contents.marked` wrote them.
+
+    What has the form of a mark is text at the very end and directly behind a mark; where that mark names who speaks
+    already, it only says so and opens nothing.
+    """
+    names = [marked_name(block) for block in blocks]
+    made: list[tuple[str, list[JsonObject]]] = []
+    behind_mark = False
+    for at, (block, name) in enumerate(zip(blocks, names, strict=True)):
+        if name is None or behind_mark or at == len(blocks) - 1:
+            if not made:
+                made.append(("", []))
+            made[-1][1].append(block)
+            behind_mark = False
+            continue
+        behind_mark = True
+        if names[at + 1] is None or (made[-1][0] if made else "") != name:
+            made.append((name, []))
+    return made
 
 
 def _result(block: JsonObject, calls: Calls[None], index: int) -> JsonObject:

@@ -5,7 +5,18 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Final
 
-from vespe.adapters.anthropic_contents import assistant_blocks, call_block, call_name, calls_of, result_block, system_blocks, user_blocks
+from vespe.adapters.anthropic_contents import (
+    assistant_blocks,
+    call_block,
+    call_name,
+    calls_of,
+    is_blank,
+    marked,
+    result_block,
+    speaker,
+    system_blocks,
+    user_blocks,
+)
 from vespe.adapters.identifiers import Calls, Waiting
 from vespe.adapters.inner import checked, plain_text, refuse
 from vespe.models import JsonObject, JsonValue
@@ -20,19 +31,31 @@ class _Turn:
 
     index: int
     role: str
-    blocks: list[JsonObject] = field(default_factory=list)
+    spoken: list[tuple[str, list[JsonObject]]] = field(default_factory=list)
     results: list[JsonObject] = field(default_factory=list)
     calls: list[Waiting["_Turn"]] = field(default_factory=list)
     plain: bool = True
 
-    def extend(self, blocks: list[JsonObject], *, plain: bool) -> None:
-        self.plain = plain and not self.blocks
-        self.blocks += blocks
+    def say(self, blocks: list[JsonObject], *, name: str = "", plain: bool) -> None:
+        self.plain = plain and not self.spoken
+        self.spoken.append((name, blocks))
+
+    def join(self, other: "_Turn") -> None:
+        self.plain = other.plain and not self.spoken
+        self.spoken += other.spoken
+
+    def blocks(self) -> list[JsonObject]:
+        """What it says, with the marks of names, and without blank text beside a call, which Anthropic refuses."""
+        if self.role == "user":
+            return marked(self.spoken)
+        every = [block for _, blocks in self.spoken for block in blocks]
+        return [block for block in every if not is_blank(block)] if self.calls else every
 
     def content(self) -> JsonValue:
         """The text where that is all there is, else the blocks."""
-        text = plain_text(self.blocks) if self.plain else None
-        return self.blocks if text is None else text
+        blocks = self.blocks()
+        text = plain_text(blocks) if self.plain else None
+        return blocks if text is None else text
 
 
 def from_openai_messages(messages: Iterable[JsonObject], *, settle_system: bool = False) -> JsonObject:
@@ -73,7 +96,8 @@ def _turns(messages: list[JsonObject], start: int) -> list[_Turn]:
         elif role == "user" or role in _SYSTEM:
             own = "user" if role == "user" else "system"
             if blocks := (user_blocks if own == "user" else system_blocks)(message, index):
-                _turn(turns, own, index).extend(blocks, plain=isinstance(message.get("content"), str))
+                name = speaker(message) if own == "user" else ""
+                _turn(turns, own, index).say(blocks, name=name, plain=isinstance(message.get("content"), str))
         else:
             refuse(index, f"has the role {role!r}; there are system, developer, user, assistant and tool", pointer="/role")
     return turns
@@ -97,7 +121,7 @@ def _assistant(turns: list[_Turn], calls: Calls[_Turn], message: JsonObject, *, 
     if not blocks and len(turns) > count:
         turns.pop()
         return
-    turn.extend(blocks, plain=isinstance(message.get("content"), str) and not added)
+    turn.say(blocks, plain=isinstance(message.get("content"), str) and not added)
     turn.calls += [waiting for _, waiting in added]
 
 
@@ -127,8 +151,8 @@ def _settled(turns: list[_Turn]) -> list[_Turn]:
             continue
         joined: dict[str, _Turn] = {"user": _Turn(0, "user"), "system": _Turn(0, "system")}
         for turn in stretch:
-            joined[turn.role].extend(turn.blocks, plain=turn.plain)
-        made += [turn for turn in joined.values() if turn.blocks]
+            joined[turn.role].join(turn)
+        made += [turn for turn in joined.values() if turn.spoken]
     return made
 
 
@@ -137,7 +161,7 @@ def _emitted(turns: list[_Turn]) -> Iterator[JsonObject]:
     results: list[JsonObject] = []
     for turn in turns:
         if results and turn.role == "user":
-            yield {"role": "user", "content": [*results, *turn.blocks]}
+            yield {"role": "user", "content": [*results, *turn.blocks()]}
         else:
             if results:
                 yield {"role": "user", "content": results}
