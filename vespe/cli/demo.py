@@ -36,6 +36,7 @@ STEPS: Final[tuple[tuple[str, str, int], ...]] = (
     ("Run the HTTP tool.", "tool run weather city=Lucca", 0),
     ("A bad call is refused in words that a model can act on.", "tool run write_file path=hello.txt mode=append", 5),
     ("The same tool, as Anthropic's API wants it.", "tool show write_file --as anthropic", 0),
+    ("Lint, as CI would: what an API would refuse, or a model misread.", "lint", 0),
     ("What ran.", "log", 0),
 )  # fmt: skip
 """What is said, the command, and the exit code that it must have."""
