@@ -8,6 +8,9 @@ from typing import Any
 import pytest
 
 from vespe.adapters import SHAPES
+from vespe.cli import tool_import
+from vespe.drafts import Draft
+from vespe.errors import UsageError
 from vespe.models import Tool
 
 Command = Callable[..., Any]
@@ -54,6 +57,29 @@ def test_nothing_is_made_unless_every_definition_can_be(command: Command, projec
 )
 def test_what_gives_no_tools_is_said(command: Command, project: Path, document: Any, code: int) -> None:
     assert command("tool", "import", write(project, document)).code == code
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"name": "b", "inputSchema": SCHEMA, "annotations": {"readOnlyHint": "yes"}},
+        {"name": "b", "inputSchema": SCHEMA, "description": "d" * 2_000_000},
+        {"name": "9 b", "inputSchema": SCHEMA},
+    ],
+)
+def test_what_no_config_may_hold_is_said_with_its_place_before_anything_is_made(command: Command, project: Path, bad: Any) -> None:
+    said = command("tool", "import", write(project, [{"name": "a", "inputSchema": SCHEMA}, bad]), "--json")
+    assert said.code in (2, 4)
+    assert said.document["error"]["message"].startswith("tools.json: /1")
+    assert command("tool", "list", "--json").document["tools"] == []
+
+
+def test_a_failure_midway_takes_away_what_was_made(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(project)
+    drafts = [Draft(name=name, document={"name": name, "description": "", "schema": {"input": SCHEMA}}) for name in ("a", "b", "b")]
+    with pytest.raises(UsageError, match="already a tool called 'b'"):
+        tool_import._made(str(project), drafts)
+    assert list((project / ".vespe" / "tools").glob("tool-*")) == []
 
 
 def test_a_name_that_is_taken_is_refused(command: Command, project: Path) -> None:

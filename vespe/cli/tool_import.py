@@ -1,5 +1,6 @@
 """`vespe tool import`: project tools from a file of OpenAI, Anthropic, Gemini, Ollama or MCP definitions."""
 
+import contextlib
 import os
 import re
 import sys
@@ -7,7 +8,7 @@ from typing import Final
 
 import click
 
-from vespe import defaults, documents, errors, own_tools, schemas
+from vespe import authoring, defaults, documents, errors, own_tools, project, schemas, tooldir
 from vespe.adapters import recognition
 from vespe.cli import options, report
 from vespe.drafts import Draft, check_name
@@ -16,6 +17,8 @@ from vespe.workspace import find_root, project_has
 
 _MAX_BYTES: Final = 16 * defaults.MAX_FILE_BYTES
 _OUTSIDE_NAMES: Final = re.compile(r"[^A-Za-z0-9_-]")
+_ANY_UID: Final = "tool-" + "0" * 32
+"""Stands for the uid, which a tool gets only when it is made."""
 
 
 @click.command("import", epilog="Example: vespe tool import tools.json get_weather")
@@ -30,13 +33,13 @@ def command(file: str, names: tuple[str, ...], project_dir: str | None, as_json:
     registered in-process or written into config.json. Nothing is made unless every one of them can be.
     """
     root = find_root(project_dir)
-    drafts = [_draft(tool) for tool in _read(file, names)]
+    drafts = _drafts(file, names)
     for name in (draft.name for draft in drafts):
         if project_has(root, name):
             raise errors.UsageError(f"there is already a tool called {name!r} here", hint="say behind FILE which tools to import")
         if sum(draft.name == name for draft in drafts) > 1:
             raise errors.UsageError(f"{file} defines {name!r} twice", hint="say behind FILE which tools to import, or mend the file")
-    made = [own_tools.create_tool(root, draft) for draft in drafts]
+    made = _made(root, drafts)
     if as_json:
         report.emit_json({"tools": [{"uid": tool.uid, "name": tool.name, "path": tool.directory} for tool in made]})
         return
@@ -47,25 +50,40 @@ def command(file: str, names: tuple[str, ...], project_dir: str | None, as_json:
     )
 
 
-def _read(file: str, names: tuple[str, ...]) -> list[Tool]:
+def _made(root: str, drafts: list[Draft]) -> list[Tool]:
+    """Make every tool, or none: what ends it midway, a full disk or the user, takes away those that were made."""
+    made: list[Tool] = []
+    with contextlib.ExitStack() as undo:
+        for draft in drafts:
+            made.append(own_tools.create_tool(root, draft))
+            undo.callback(authoring.remove_tool, project.tools_dir(root), made[-1].uid)
+        undo.pop_all()
+    return made
+
+
+def _drafts(file: str, names: tuple[str, ...]) -> list[Draft]:
     path = "stdin" if file == "-" else file
+    drafts, problems = [], []
+    for pointer, definition in _definitions(file, path, names):
+        try:
+            drafts.append(_draft(recognition.read_definition(definition)))
+        except errors.UsageError as error:
+            raise errors.UsageError(f"{path}: {pointer or 'the document'}: {error}", hint=error.hint) from None
+        except errors.InvalidDocument as error:
+            problems.append(f"{pointer or 'the document'}: {error}")
+    if problems or not drafts:
+        raise errors.InvalidDocument(
+            "; ".join(problems) or "holds no definition of a tool", path=path, hint="mend the file, or say behind it which tools to import"
+        )
+    return drafts
+
+
+def _definitions(file: str, path: str, names: tuple[str, ...]) -> list[tuple[str, JsonValue]]:
     data = sys.stdin.buffer.read(_MAX_BYTES + 1) if file == "-" else documents.read_bytes(os.path.realpath(file), limit=_MAX_BYTES)
     found = list(recognition.definitions_in(documents.parse_json(data, path=path, limit=_MAX_BYTES)))
     if missing := [name for name in names if name not in [_name(definition) for _, definition in found]]:
         raise errors.ToolNotFound(missing[0], searched=(path,), close=[str(_name(definition)) for _, definition in found[:5]])
-    tools, problems = [], []
-    for pointer, definition in found:
-        if names and _name(definition) not in names:
-            continue
-        try:
-            tools.append(_checked(recognition.read_definition(definition)))
-        except errors.InvalidDocument as error:
-            problems.append(f"{pointer or 'the document'}: {error}")
-    if problems or not tools:
-        raise errors.InvalidDocument(
-            "; ".join(problems) or "holds no definition of a tool", path=path, hint="mend the file, or say behind it which tools to import"
-        )
-    return tools
+    return [(pointer, definition) for pointer, definition in found if not names or _name(definition) in names]
 
 
 def _name(definition: JsonValue) -> JsonValue:
@@ -73,20 +91,24 @@ def _name(definition: JsonValue) -> JsonValue:
     return held.get("name") if isinstance(held, dict) else None
 
 
-def _checked(tool: Tool) -> Tool:
+def _draft(tool: Tool) -> Draft:
+    """Give the draft of a foreign tool; raises UsageError for its name, InvalidDocument for what no config.json may hold."""
+    _check_schemas(tool)
+    name = _OUTSIDE_NAMES.sub("_", tool.name)
+    check_name(name)
+    document: JsonObject = {**tool.document, "name": name}
+    config = documents.dump_json({"uid": _ANY_UID, **document}).encode()
+    if problem := tooldir.verdict(config, uid=_ANY_UID, kit_id=None).problem:
+        raise errors.InvalidDocument(problem, path=f"the tool {tool.name!r}")
+    if name != tool.name:
+        report.warn(f"{tool.name!r} can be no tool's name here: it becomes {name}")
+    return Draft(name=name, document=document)
+
+
+def _check_schemas(tool: Tool) -> None:
     judged: list[tuple[str, JsonValue]] = [("inputs", tool.input_schema), ("output", tool.output_schema)]
     for what, schema in judged:
         problems = [] if schema is None else schemas.check_schema(schema, root_object=what == "inputs")
         if problems:
             told = "; ".join(f"{problem['message']} at {problem['pointer'] or 'its root'}" for problem in problems)
             raise errors.InvalidDocument(f"the schema of its {what}: {told}", path=f"the tool {tool.name!r}")
-    return tool
-
-
-def _draft(tool: Tool) -> Draft:
-    name = _OUTSIDE_NAMES.sub("_", tool.name)
-    check_name(name)
-    if name != tool.name:
-        report.warn(f"{tool.name!r} can be no tool's name here: it becomes {name}")
-    document: JsonObject = {**tool.document, "name": name}
-    return Draft(name=name, document=document)
