@@ -45,7 +45,7 @@ def config_path() -> str:
 def load_user_config() -> UserConfig:
     """Read the user's configuration. Raises InvalidDocument, with the pointer of what is wrong, and StorageError."""
     path = config_path()
-    return _checked(_document(path), path)
+    return _checked(documents.read_object_if_there(path), path)
 
 
 def get_value(key: str) -> JsonValue:
@@ -138,15 +138,6 @@ def _parts(key: str) -> list[str]:
     return parts
 
 
-def _document(path: str) -> JsonObject:
-    try:
-        return documents.read_object(path)
-    except StorageError:
-        if not os.path.lexists(path):
-            return {}
-        raise
-
-
 def _checked(document: JsonObject, path: str) -> UserConfig:
     fields.refuse_newer(document, path=path)
     secrets, sandbox = fields.mapping(document, "secrets", path=path), document.get("sandbox", "auto")
@@ -178,7 +169,7 @@ def _update(key: str, change: Callable[[JsonObject], None]) -> None:
     except OSError as error:
         raise StorageError("make", directory, error) from error
     with documents.locked(directory):
-        document = _document(path)
+        document = documents.read_object_if_there(path)
         _checked(document, path)
         after = copy.deepcopy(document)
         change(after)

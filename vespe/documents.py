@@ -158,6 +158,16 @@ def read_object(path: str | os.PathLike[str], *, limit: int = defaults.MAX_FILE_
     return parse_object(read_bytes(name, limit=limit), path=name, limit=limit)
 
 
+def read_object_if_there(path: str | os.PathLike[str], *, limit: int = defaults.MAX_FILE_BYTES) -> JsonObject:
+    """Read a file that holds one strict JSON object; an empty one stands for a file that does not exist."""
+    try:
+        return read_object(path, limit=limit)
+    except StorageError:
+        if not os.path.lexists(path):
+            return {}
+        raise
+
+
 def write_atomic(path: str | os.PathLike[str], data: bytes | str, *, mode: int = 0o644, durable: bool = True) -> None:
     """Replace `path` in one step: a private file beside it, fsync, rename, fsync of the directory.
 

@@ -83,7 +83,7 @@ def read_config(root: str | os.PathLike[str]) -> ProjectConfig:
     StorageError where the file cannot be read. A scope that does not exist is no error here.
     """
     path = config_path(os.path.abspath(root))
-    return _checked(_document(path), path)
+    return _checked(documents.read_object_if_there(path), path)
 
 
 def update_config(root: str | os.PathLike[str], change: Callable[[JsonObject], None]) -> ProjectConfig:
@@ -94,7 +94,7 @@ def update_config(root: str | os.PathLike[str], change: Callable[[JsonObject], N
     """
     path = config_path(os.path.abspath(root))
     with documents.locked(project_dir(root)):
-        before = _document(path)
+        before = documents.read_object_if_there(path)
         _checked(before, path)
         after = copy.deepcopy(before)
         change(after)
@@ -136,15 +136,6 @@ def restricted_keys(document: JsonObject) -> list[str]:
         for pointer, key, _ in _members(document, "")
         if key in RESTRICTED
     ]
-
-
-def _document(path: str) -> JsonObject:
-    try:
-        return documents.read_object(path)
-    except StorageError:
-        if not os.path.lexists(path):
-            return {}
-        raise
 
 
 def _checked(document: JsonObject, path: str) -> ProjectConfig:
