@@ -177,7 +177,7 @@ def result_fields(draw: st.DrawFn) -> dict[str, Any]:
 
 
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=4),
+    st.none() | st.booleans() | st.integers() | st.text(st.characters(), max_size=4),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
     max_leaves=5,
 )

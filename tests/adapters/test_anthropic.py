@@ -87,6 +87,7 @@ def test_anthropics_own_conversations_come_back_block_by_block(drawn: tuple[Any,
     inner = to_openai_messages(messages, system)
     for message in openai.to_wire(inner):
         assert accepts("openai message", message), complaint("openai message", message)
+        assert message["content"] or message["role"] == "tool" or message.get("tool_calls"), message
     assert from_openai_messages(inner) == {"system": system, "messages": messages}
     assert drawn == kept
 
@@ -97,8 +98,66 @@ def test_nonsense_ends_in_a_translation_or_in_a_sentence(messages: list[dict[str
     kept = copy.deepcopy(messages)
     for translate in (*TRANSLATIONS.values(), openai.to_wire):
         with contextlib.suppress(InvalidDocument):
-            translate(messages)
+            assert json.dumps(translate(messages), ensure_ascii=False).encode("utf-8")
     assert messages == kept
+
+
+BROKEN = "a\ud800"
+SURROGATES: list[dict[str, Any]] = [
+    {"role": "system", "content": BROKEN},
+    {"role": "user", "name": "b", "content": [{"type": "text", "text": BROKEN, "anthropic": {"citations": [{BROKEN: BROKEN}]}}]},
+    {
+        "role": "assistant",
+        "content": BROKEN,
+        "reasoning_content": BROKEN,
+        "tool_calls": [
+            {"id": "\ud800", "type": "function", "function": {"name": BROKEN, "arguments": BROKEN}},
+            {"id": "\ud801", "type": "custom", "custom": {"name": BROKEN, "input": BROKEN}},
+        ],
+    },
+    {"role": "tool", "tool_call_id": "\ud800", "content": {BROKEN: BROKEN}},
+    {"role": "tool", "tool_call_id": "\ud801", "content": [{"type": "text", "text": BROKEN}]},
+]
+FILES: list[dict[str, Any]] = [
+    {
+        "role": "user",
+        "content": [
+            {"type": "image_url", "image_url": {"url": "https://e.com/" + BROKEN}},
+            {"type": "file", "file": {"file_id": BROKEN, "filename": BROKEN}},
+            {"type": "document_url", "document_url": "https://e.com/" + BROKEN},
+        ],
+    }
+]
+
+
+@pytest.mark.parametrize("messages", [SURROGATES, FILES])
+def test_whatever_leaves_can_be_said_in_utf_8_and_ids_stay_two(messages: list[dict[str, Any]]) -> None:
+    made = from_openai_messages(messages)
+    outputs: list[Any] = [made, to_openai_messages(made["messages"], made["system"]), openai.to_wire(messages)]
+    if messages is SURROGATES:
+        outputs.append(ollama_messages.from_openai_messages(messages))
+        outputs.append(ollama_messages.to_openai_messages(outputs[-1]["messages"]))
+        assert len({call["id"] for call in openai.to_wire(messages)[2]["tool_calls"]}) == 2
+        assert from_openai_messages(outputs[1]) == made
+    for output in outputs:
+        assert json.dumps(output, ensure_ascii=False).encode("utf-8")
+
+
+def test_a_cache_mark_on_an_assistants_message_reaches_its_last_block_as_a_copy() -> None:
+    mark: dict[str, Any] = {"type": "ephemeral", "more": {"a": [1]}}
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    for message, kind in (({"content": "a"}, "text"), ({"content": "a", "tool_calls": [call]}, "tool_use")):
+        talk: list[dict[str, Any]] = [{"role": "user", "content": "q"}, {"role": "assistant", **message, "cache_control": mark}]
+        last = from_openai_messages(talk)["messages"][1]["content"][-1]
+        assert (last["type"], last["cache_control"]) == (kind, mark)
+        assert last["cache_control"]["more"]["a"] is not mark["more"]["a"]
+
+
+def test_a_custom_call_whose_input_is_no_text_is_refused() -> None:
+    call = {"id": "c", "type": "custom", "custom": {"name": "sh", "input": {"a": 1}}}
+    for translate in (from_openai_messages, ollama_messages.from_openai_messages):
+        with pytest.raises(InvalidDocument, match=r"messages\[0\]: a custom call's `input` must be a text, not dict"):
+            translate([{"role": "assistant", "tool_calls": [call]}])
 
 
 def case_of(path: Path) -> list[dict[str, Any]]:

@@ -25,6 +25,23 @@ def test_an_id_that_looks_encoded_is_encoded_again() -> None:
     assert decode_id(encode_id("vespe_id_6161")) == "vespe_id_6161"
 
 
+def test_ids_that_utf_8_cannot_say_stay_unique_and_can_be_said() -> None:
+    calls: Calls[None] = Calls()
+    made = [calls.add(i, "a", None).id for i in ("\ud800", "\ud801", "?", "vespe_id_eda080")]
+    assert len(set(made)) == 4 and all(encode_id(i).encode() and decode_id(i).encode() for i in made)
+    assert getattr(calls.answer("\ud801"), "id", None) == made[1]
+
+
+def test_ids_that_repeat_very_often_end_in_no_recursion() -> None:
+    calls: Calls[None] = Calls()
+    chain = ["x"]
+    for _ in range(3000):
+        chain.append(f"{chain[-1]}_2")
+    for wanted in chain:
+        calls.add(wanted, "a", None)
+    assert calls.add("x", "a", None).id not in chain
+
+
 def test_calls_without_an_id_get_one_by_their_place_and_results_pair_by_place() -> None:
     calls: Calls[None] = Calls()
     made = [calls.add(None, "a", None).id, calls.add("", "b", None).id]

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 
 from tests.adapters import strategies
 from tests.adapters.judges import accepts, complaint
+from vespe.adapters.ollama_messages import from_openai_messages
 from vespe.adapters.openai import OpenAIAdapter, OpenAIShape, to_wire
 from vespe.errors import InvalidDocument, InvalidToolCall, ToolExecutionError
 from vespe.models import Tool
@@ -126,3 +127,17 @@ def test_a_part_that_openai_does_not_know_goes_as_it_came() -> None:
 def test_a_result_that_is_json_goes_as_its_text_and_one_without_content_as_nothing() -> None:
     talk: list[dict[str, Any]] = [{"role": "tool", "tool_call_id": "1", "content": {"n": [1]}}, {"role": "tool", "tool_call_id": "2"}]
     assert [message["content"] for message in to_wire(talk)] == ['{"n":[1]}', ""]
+
+
+def test_of_blocks_that_only_anthropic_knows_the_text_goes_and_what_says_nothing_is_left_out() -> None:
+    found = {"type": "search_result", "title": "T", "source": "s", "content": [{"type": "text", "text": "a"}]}
+    paper = {"type": "document", "title": "D", "source": {"type": "content", "content": "b"}}
+    link = {"type": "document", "source": {"type": "url", "url": "https://e.com"}}
+    talk: list[dict[str, Any]] = [
+        {"role": "user", "content": "q", "anthropic_blocks": [found, "part", paper, link]},
+        {"role": "user", "content": [], "anthropic_blocks": [link]},
+        {"role": "assistant", "content": None, "anthropic_blocks": [{"type": "thinking", "thinking": "Hm.", "signature": "s"}]},
+    ]
+    (sent,) = to_wire(talk)
+    assert [part["text"] for part in sent["content"]] == ["T\ns\na", "q", "D\nb"]
+    assert from_openai_messages(talk[:2])["messages"] == [{"role": "user", "content": "T\ns\na\nq\nD\nb"}]

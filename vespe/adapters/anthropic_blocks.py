@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from vespe.adapters.inner import copied, refuse, rest_for, rest_of, said
+from vespe.adapters.inner import BLOCKS, PART, copied, is_empty, parts_of, refuse, rest_for, rest_of, said
 from vespe.models import JsonObject, JsonValue
 
 IMAGE_TYPES: Final = ("image/jpeg", "image/png", "image/gif", "image/webp")
@@ -55,14 +55,14 @@ def _image_block(part: JsonObject, index: int) -> JsonObject:
 
 def _image_source(url: str, index: int) -> JsonObject:
     if url.lower().startswith(("http://", "https://")):
-        return {"type": "url", "url": url}
+        return {"type": "url", "url": said(url)}
     found = data_url(url)
     if found is None:
         refuse(index, f"an image must be an http(s) URL or base64 in a data URL, not {url[:40]!r}", pointer="/content")
     media_type = "image/jpeg" if found[0] == "image/jpg" else found[0]
     if media_type not in IMAGE_TYPES:
         refuse(index, f"Anthropic takes no image of type {media_type!r}, only {', '.join(IMAGE_TYPES)}", pointer="/content")
-    return {"type": "base64", "media_type": media_type, "data": found[1]}
+    return {"type": "base64", "media_type": media_type, "data": said(found[1])}
 
 
 def _document_block(part: JsonObject, index: int) -> JsonObject:
@@ -70,7 +70,7 @@ def _document_block(part: JsonObject, index: int) -> JsonObject:
     if not isinstance(file, dict):
         refuse(index, "a `file` part needs a `file`", pointer="/content")
     if isinstance(identifier := file.get("file_id"), str) and identifier:
-        source: JsonObject = {"type": "file", "file_id": identifier}
+        source: JsonObject = {"type": "file", "file_id": said(identifier)}
     else:
         source = _document_source(file.get("file_data"), index)
     title = {"title": said(file["filename"])} if isinstance(file.get("filename"), str) and file["filename"] else {}
@@ -82,7 +82,7 @@ def _document_source(data: JsonValue, index: int) -> JsonObject:
         refuse(index, "a `file` part needs `file_id` or `file_data`", pointer="/content")
     media_type, encoded = data_url(data) or (_PDF, data)
     if media_type == _PDF and not data.startswith("http"):
-        return {"type": "base64", "media_type": _PDF, "data": encoded}
+        return {"type": "base64", "media_type": _PDF, "data": said(encoded)}
     text = _decoded(encoded) if media_type == _PLAIN else None
     if text is None:
         refuse(index, f"Anthropic takes documents as PDF or plain text in a data URL, not {media_type!r}", pointer="/content")
@@ -101,7 +101,7 @@ def _url_document_block(part: JsonObject, index: int) -> JsonObject:
     url = url.get("url") if isinstance(url, dict) else url
     if not isinstance(url, str) or not url:
         refuse(index, "a `document_url` part needs a URL", pointer="/content")
-    return {"type": "document", "source": {"type": "url", "url": url}, **rest_for(part, index)}
+    return {"type": "document", "source": {"type": "url", "url": said(url)}, **rest_for(part, index)}
 
 
 def _text_part(block: JsonObject, index: int) -> JsonObject | None:
@@ -115,7 +115,7 @@ def _image_part(block: JsonObject, index: int) -> JsonObject | None:
     url = _source_url(source, IMAGE_TYPES) if isinstance(source, dict) else None
     if isinstance(source, dict) and source.keys() == {"type", "url"} and str(source["url"]).lower().startswith(("http://", "https://")):
         url = source["url"]
-    return None if url is None else {"type": "image_url", "image_url": {"url": url}, **rest_of(block, ("type", "source"), index)}
+    return None if url is None else {"type": "image_url", "image_url": {"url": said(url)}, **rest_of(block, ("type", "source"), index)}
 
 
 def _document_part(block: JsonObject, index: int) -> JsonObject | None:
@@ -124,16 +124,16 @@ def _document_part(block: JsonObject, index: int) -> JsonObject | None:
         return None
     file: JsonObject = {}
     if source.get("type") == "file" and source.keys() == {"type", "file_id"}:
-        file["file_id"] = source["file_id"]
+        file["file_id"] = copied(source["file_id"], index)
     elif source.get("type") == "text" and isinstance(source.get("data"), str):
         file["file_data"] = f"data:{_PLAIN};base64,{base64.b64encode(said(source['data']).encode()).decode()}"
     elif (url := _source_url(source, (_PDF,))) is not None:
-        file["file_data"] = url
+        file["file_data"] = said(url)
     else:
         return None
     known = ["type", "source"]
     if isinstance(block.get("title"), str) and block["title"]:
-        file["filename"] = block["title"]
+        file["filename"] = said(block["title"])
         known.append("title")
     return {"type": "file", "file": file, **rest_of(block, known, index)}
 
@@ -164,3 +164,42 @@ def verbatim(block: JsonObject, index: int) -> JsonObject:
     """Give a copy of a block that OpenAI cannot say, as it travels beside the message."""
     made: JsonObject = copied(block, index)
     return made
+
+
+def readable_parts(message: JsonObject, index: int) -> list[JsonObject]:
+    """Give a message's parts for an API without Anthropic's blocks: of those the ones that hold text stand in their places as text."""
+    parts = parts_of(message.get("content"), index)
+    order = message.get(BLOCKS)
+    if not isinstance(order, list):
+        return parts
+    waiting = iter([part for part in parts if not is_empty(part)])
+    made: list[JsonObject] = []
+    for item in order:
+        if isinstance(item, dict):
+            made += [{"type": "text", "text": text}] if (text := _text_within(item)) else []
+        elif item == PART and (part := next(waiting, None)) is not None:
+            made.append(part)
+    return [*made, *waiting]
+
+
+def document_text(part: JsonObject) -> str | None:
+    """Give the text of a `file` part that is plain text in a data URL, else None."""
+    file = part.get("file")
+    data = file.get("file_data") if isinstance(file, dict) else None
+    found = data_url(data) if isinstance(data, str) else None
+    return _decoded(found[1]) if found is not None and found[0] == _PLAIN else None
+
+
+def _text_within(block: JsonObject) -> str:
+    """The text of a search result or a document that holds one, behind its title and where it is from."""
+    source = block.get("source")
+    if block.get("type") == "search_result":
+        head, held = [block.get("title"), source], block.get("content")
+    elif block.get("type") == "document" and isinstance(source, dict):
+        head, held = [block.get("title")], source.get("content") if source.get("type") == "content" else source.get("data")
+        held = held if source.get("type") in ("content", "text") else None
+    else:
+        return ""
+    inner = [part.get("text") if isinstance(part, dict) else part for part in (held if isinstance(held, list) else [held])]
+    texts = [said(text) for text in inner if isinstance(text, str) and text]
+    return "\n".join([*(said(text) for text in head if isinstance(text, str) and text), *texts]) if texts else ""

@@ -6,7 +6,7 @@ from typing import Final
 from vespe.adapters import arguments
 from vespe.adapters.anthropic_blocks import to_block, verbatim
 from vespe.adapters.identifiers import encode_id
-from vespe.adapters.inner import BLOCKS, CACHE, CALL, IS_ERROR, PART, is_empty, parts_of, plain_text, refuse, rest_for, said, told
+from vespe.adapters.inner import BLOCKS, CACHE, CALL, IS_ERROR, PART, copied, is_empty, parts_of, plain_text, refuse, rest_for, said, told
 from vespe.errors import InvalidDocument
 from vespe.models import JsonObject, JsonValue
 
@@ -14,6 +14,8 @@ NAME_MARK: Final = re.compile(r"\[name: ([^\]\r\n]{0,64})\]")
 """A text block of this form opens what a named participant says; Anthropic's messages have no `name`."""
 _OUTSIDE_NAMES: Final = re.compile(r"[^A-Za-z0-9_-]")
 _LONGEST_NAME: Final = 128
+_RESULTS: Final = ("tool", "function")
+_UNCACHED: Final = ("thinking", "redacted_thinking")
 
 
 def system_blocks(message: JsonObject, index: int) -> list[JsonObject]:
@@ -75,8 +77,8 @@ def assistant_blocks(message: JsonObject, calls: list[JsonObject], index: int) -
     parts = [*parts_of(message.get("content"), index), *parts_of(message.get("refusal"), index)]
     texts = [block for part in parts if not is_empty(part) and not is_empty(block := to_block(part, index))]
     if isinstance(order := message.get(BLOCKS), list):
-        return _ordered(order, texts, calls, index=index)
-    return [*_reasoning(message), *texts, *calls] if "reasoning_details" in message else texts + calls
+        return _cached(_ordered(order, texts, calls, index=index), message, index)
+    return _cached([*_reasoning(message), *texts, *calls] if "reasoning_details" in message else texts + calls, message, index)
 
 
 def calls_of(message: JsonObject, index: int) -> list[JsonObject]:
@@ -104,12 +106,20 @@ def call_name(call: JsonObject, index: int) -> str:
 def call_block(call: JsonObject, identifier: str, index: int) -> JsonObject:
     """Give the `tool_use` block of a call that goes by `identifier`."""
     function = _function(call)
-    if call.get("type") == "custom" and isinstance(function.get("input"), str):
-        given: JsonObject = {arguments.KEY: {arguments.CUSTOM: function["input"]}}
+    if call.get("type") == "custom":
+        given: JsonObject = arguments.custom_input(custom_text_of(function, index))
     else:
         given = input_of(function.get("arguments"), index)
     name = _OUTSIDE_NAMES.sub("_", call_name(call, index))[:_LONGEST_NAME]
     return {"type": "tool_use", "id": encode_id(identifier), "name": name, "input": given, **rest_for(call, index)}
+
+
+def custom_text_of(custom: JsonObject, index: int) -> str:
+    """Give the text that a custom call's input is; raises InvalidDocument, with the message's index, for any other input."""
+    text = custom.get("input", "")
+    if not isinstance(text, str):
+        refuse(index, f"a custom call's `input` must be a text, not {type(text).__name__}", pointer="/tool_calls")
+    return said(text)
 
 
 def input_of(given: JsonValue, index: int) -> JsonObject:
@@ -143,10 +153,20 @@ def _content_blocks(message: JsonObject, index: int) -> list[JsonObject]:
         return [{"type": "text", "text": said(content)}] if content else []
     parts = [part for part in parts_of(content, index) if not is_empty(part)]
     blocks = [to_block(part, index) for part in parts]
-    if isinstance(mark := message.get(CACHE), dict) and blocks and message.get("role") not in ("tool", "function"):
-        blocks[-1] = {**blocks[-1], CACHE: dict(mark)}
     order = message.get(BLOCKS)
-    return _ordered(order, blocks, [], index=index) if isinstance(order, list) else blocks
+    made = _ordered(order, blocks, [], index=index) if isinstance(order, list) else blocks
+    return made if message.get("role") in _RESULTS else _cached(made, message, index)
+
+
+def _cached(blocks: list[JsonObject], message: JsonObject, index: int) -> list[JsonObject]:
+    """Put a whole message's cache mark on its last block that can bear one: thinking cannot, nor blank text."""
+    mark = message.get(CACHE)
+    if isinstance(mark, dict):
+        for place in range(len(blocks) - 1, -1, -1):
+            if blocks[place].get("type") not in _UNCACHED and not is_blank(blocks[place]):
+                blocks[place] = {**blocks[place], CACHE: copied(mark, index)}
+                break
+    return blocks
 
 
 def _ordered(order: list[JsonValue], parts: list[JsonObject], calls: list[JsonObject], *, index: int) -> list[JsonObject]:
@@ -171,7 +191,7 @@ def _thinking(detail: JsonValue) -> JsonObject | None:
     if not isinstance(detail, dict) or not str(detail.get("format")).startswith("anthropic-claude"):
         return None
     if isinstance(detail.get("signature"), str) and isinstance(detail.get("text"), str):
-        return {"type": "thinking", "thinking": detail["text"], "signature": detail["signature"]}
+        return {"type": "thinking", "thinking": said(detail["text"]), "signature": said(detail["signature"])}
     if detail.get("type") == "reasoning.encrypted" and isinstance(detail.get("data"), str):
-        return {"type": "redacted_thinking", "data": detail["data"]}
+        return {"type": "redacted_thinking", "data": said(detail["data"])}
     return None

@@ -6,7 +6,7 @@ from typing import Final
 from vespe.adapters import arguments
 from vespe.adapters.anthropic_blocks import to_part, verbatim
 from vespe.adapters.anthropic_contents import marked_name
-from vespe.adapters.identifiers import Calls, decode_id
+from vespe.adapters.identifiers import Calls, decode_id, utf8_id
 from vespe.adapters.inner import BLOCKS, CALL, PART, checked, is_empty, parts_of, plain_text, refuse, rest_of, said
 from vespe.errors import InvalidDocument
 from vespe.models import JsonObject, JsonValue
@@ -108,6 +108,7 @@ def _call(block: JsonObject, calls: Calls[None], index: int) -> JsonObject:
     name = block.get("name")
     if not isinstance(name, str) or not name:
         refuse(index, "a `tool_use` block has no name", pointer="/content")
+    name = said(name)
     given = block.get("id")
     identifier = decode_id(calls.add(given, name, None).id)
     custom = arguments.custom_text(block.get("input"))
@@ -136,7 +137,7 @@ def _user(message: JsonObject, calls: Calls[None], index: int) -> Iterator[JsonO
     several = bool(results) or len(stretches) > 1 or (bool(stretches) and bool(stretches[0][0]))
     for name, stretch in stretches:
         for spoken in _spoken("user", *_parts(stretch, index), text=several or isinstance(message.get("content"), str)):
-            yield {**spoken, "name": name} if name else spoken
+            yield {**spoken, "name": said(name)} if name else spoken
 
 
 def _stretches(blocks: list[JsonObject]) -> list[tuple[str, list[JsonObject]]]:
@@ -164,7 +165,7 @@ def _stretches(blocks: list[JsonObject]) -> list[tuple[str, list[JsonObject]]]:
 def _result(block: JsonObject, calls: Calls[None], index: int) -> JsonObject:
     given = block.get("tool_use_id")
     waiting = calls.answer(given)
-    identifier = waiting.id if waiting is not None else given
+    identifier = waiting.id if waiting is not None else utf8_id(given) if isinstance(given, str) else given
     if not isinstance(identifier, str) or not identifier:
         refuse(index, "a `tool_result` block has no `tool_use_id`, and no call before it is open", pointer="/content")
     parts, order = _parts(parts_of(block.get("content"), index), index)

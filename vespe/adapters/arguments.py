@@ -40,17 +40,20 @@ def to_arguments(value: JsonValue) -> str:
 def kept_text(value: JsonValue) -> str | None:
     """Give the text that was no JSON object when it set out, or None where `value` is an input like any other."""
     if isinstance(value, dict) and value.keys() == {KEY} and isinstance(value[KEY], str):
-        text: str = value[KEY]
-        return text
+        return documents.repair_surrogates(value[KEY])
     return None
+
+
+def custom_input(text: str) -> JsonObject:
+    """Give the input that holds a custom call's text, for `custom_text` to give back."""
+    return {KEY: {CUSTOM: text}}
 
 
 def custom_text(value: JsonValue) -> str | None:
     """Give the text of a custom call's input, or None where `value` is another's."""
     inner = value[KEY] if isinstance(value, dict) and value.keys() == {KEY} else None
     if isinstance(inner, dict) and inner.keys() == {CUSTOM} and isinstance(inner[CUSTOM], str):
-        text: str = inner[CUSTOM]
-        return text
+        return documents.repair_surrogates(inner[CUSTOM])
     return None
 
 

@@ -5,6 +5,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import Final, Generic, TypeVar
 
+from vespe import documents
 from vespe.adapters.inner import generated_id
 
 T = TypeVar("T")
@@ -17,7 +18,12 @@ def encode_id(given: str) -> str:
     """Give an id in Anthropic's alphabet (letters, digits, `_`, `-`): itself, or `vespe_id_` and its UTF-8 bytes in hex."""
     if _ALPHABET.fullmatch(given) and (not given.startswith("vespe_id_") or decode_id(given) == given):
         return given
-    return "vespe_id_" + given.encode("utf-8", "replace").hex()
+    return "vespe_id_" + given.encode("utf-8", "surrogatepass").hex()
+
+
+def utf8_id(given: str) -> str:
+    """Give an id as UTF-8 can say it: one with lone surrogates goes by its bytes in hex, so that two stay two; others as they are."""
+    return given if given.isascii() or documents.repair_surrogates(given) == given else encode_id(given)
 
 
 def decode_id(given: str) -> str:
@@ -57,7 +63,7 @@ class Calls(Generic[T]):
     def add(self, given: object, name: str, kept: T) -> Waiting[T]:
         """Take the next call; one without an id goes by its place in the conversation, a repeated id by `_2`, `_3`, …."""
         self._count += 1
-        own = given if isinstance(given, str) and given else ""
+        own = utf8_id(given) if isinstance(given, str) else ""
         call = Waiting(self._unique(own or generated_id(self._count)), name, kept, self._turn)
         for calls, key in ((self._open, own or call.id), (self._named, name)):
             if key in calls:
@@ -80,6 +86,7 @@ class Calls(Generic[T]):
         result, of that name where one has it. An id that no call bears means the one call that the latest turn has open.
         """
         if isinstance(given, str) and given:
+            given = utf8_id(given)
             if given not in self._open and self._open_now == 1:
                 return self._first(self._latest)
             return self._first(self._open.get(given))
@@ -95,6 +102,8 @@ class Calls(Generic[T]):
         return None
 
     def _unique(self, wanted: str) -> str:
-        seen = self._used.get(wanted, 0)
-        self._used[wanted] = seen + 1
-        return wanted if not seen else self._unique(f"{wanted}_{seen + 1}")
+        while seen := self._used.get(wanted, 0):
+            self._used[wanted] = seen + 1
+            wanted = f"{wanted}_{seen + 1}"
+        self._used[wanted] = 1
+        return wanted

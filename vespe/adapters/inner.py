@@ -1,6 +1,5 @@
 """The inner message: OpenAI's chat format and the documented fields that ride beside OpenAI's own (docs/adapters.md)."""
 
-import copy
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NoReturn
@@ -51,12 +50,22 @@ def checked(messages: Iterable[JsonObject]) -> list[JsonObject]:
 
 
 def copied(value: JsonValue, index: int) -> Any:
-    """Give a deep copy, so that nothing that is given back is shared with what was given."""
+    """Give a deep copy, so that nothing that is given back is shared with what was given, with texts as `said` gives them."""
+    if isinstance(value, str):
+        return said(value)
     if not isinstance(value, (dict, list)):
         return value
     if nesting.deeper_than(value, _MAX_DEPTH):
         refuse(index, f"is nested deeper than {_MAX_DEPTH} levels")
-    return copy.deepcopy(value)
+    return _copy(value)
+
+
+def _copy(value: Any) -> Any:
+    if isinstance(value, str):
+        return said(value)
+    if isinstance(value, dict):
+        return {said(key) if isinstance(key, str) else key: _copy(item) for key, item in value.items()}
+    return [_copy(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
 def rest_of(block: JsonObject, known: Iterable[str], index: int) -> JsonObject:

@@ -7,7 +7,8 @@ from typing import ClassVar, Final
 from vespe import schemas
 from vespe.adapters import definitions, execution
 from vespe.adapters.anthropic_blocks import data_url
-from vespe.adapters.inner import IS_ERROR, MCP_BLOCKS, PART, REST, STRUCTURED, copied, parts_of, refuse, told
+from vespe.adapters.identifiers import utf8_id
+from vespe.adapters.inner import IS_ERROR, MCP_BLOCKS, PART, REST, STRUCTURED, copied, parts_of, refuse, said, told
 from vespe.models import JsonObject, JsonValue, Tool
 from vespe.outcomes import Call
 
@@ -89,7 +90,7 @@ def to_tool_message(result: JsonObject, call_id: str) -> JsonObject:
         if part is not None:
             parts.append(part)
         order.append(copied(block, 0) if part is None else PART)
-    message: JsonObject = {"role": "tool", "tool_call_id": call_id, "content": parts or ""}
+    message: JsonObject = {"role": "tool", "tool_call_id": utf8_id(call_id), "content": parts or ""}
     if len(order) > len(parts):
         message[MCP_BLOCKS] = order
     if result.get("structuredContent") is not None:
@@ -119,13 +120,13 @@ def _rest(block: JsonObject, known: tuple[str, ...]) -> JsonObject:
 
 
 def _text_part(block: JsonObject) -> JsonObject | None:
-    return {"type": "text", "text": block["text"]} | _rest(block, ("type", "text")) if isinstance(block.get("text"), str) else None
+    return {"type": "text", "text": said(block["text"])} | _rest(block, ("type", "text")) if isinstance(block.get("text"), str) else None
 
 
 def _image_part(block: JsonObject) -> JsonObject | None:
     if not isinstance(block.get("data"), str) or not isinstance(block.get("mimeType"), str):
         return None
-    url = f"data:{block['mimeType']};base64,{block['data']}"
+    url = said(f"data:{block['mimeType']};base64,{block['data']}")
     return {"type": "image_url", "image_url": {"url": url}} | _rest(block, ("type", "data", "mimeType"))
 
 
@@ -135,9 +136,10 @@ _TO_PART: Final[dict[str, Callable[[JsonObject], JsonObject | None]]] = {"text":
 def _block(part: JsonObject) -> JsonObject:
     rest = copied(part[REST], 0) if isinstance(part.get(REST), dict) else {}
     if part.get("type") == "text" and isinstance(part.get("text"), str):
-        return {"type": "text", "text": part["text"], **rest}
+        return {"type": "text", "text": said(part["text"]), **rest}
     image = part.get("image_url")
     url = image.get("url") if isinstance(image, dict) else None
+    url = said(url) if isinstance(url, str) else url
     if isinstance(url, str) and (found := data_url(url)) is not None:
         return {"type": "image", "data": found[1], "mimeType": found[0], **rest}
     if not isinstance(url, str):

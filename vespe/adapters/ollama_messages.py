@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final, TypeVar
 
 from vespe.adapters import arguments
-from vespe.adapters.anthropic_blocks import data_url
-from vespe.adapters.identifiers import Calls
-from vespe.adapters.inner import BLOCKS, GENERATED, IS_ERROR, REASONING, checked, is_empty, parts_of, refuse, said, told
+from vespe.adapters.anthropic_blocks import data_url, document_text, readable_parts
+from vespe.adapters.identifiers import Calls, utf8_id
+from vespe.adapters.inner import BLOCKS, GENERATED, IS_ERROR, REASONING, checked, copied, is_empty, parts_of, refuse, said, told
 from vespe.errors import InvalidDocument
 from vespe.models import JsonObject, JsonValue
 
@@ -47,7 +47,7 @@ def to_openai_messages(messages: Iterable[JsonObject], system: JsonValue = None)
     Calls without an id get one by their place, results without one answer the calls of the turn before by name and place.
     """
     calls: Calls[None] = Calls()
-    made: list[JsonObject] = [{"role": "system", "content": system}] if system else []
+    made: list[JsonObject] = [{"role": "system", "content": copied(system, 0)}] if system else []
     for index, message in enumerate(checked(messages)):
         role = message.get("role")
         if role not in ("system", "user", "assistant", "tool"):
@@ -77,7 +77,7 @@ def unmark(text: str) -> tuple[str, bool]:
 
 def _outward(message: JsonObject, role: str, calls: Calls[None], *, index: int) -> JsonObject:
     message = told(message, index) if role == "tool" else message
-    parts = [part for part in parts_of(message.get("content"), index) if not is_empty(part)]
+    parts = [part for part in readable_parts(message, index) if not is_empty(part)]
     if role == "assistant":
         parts += parts_of(message.get("refusal"), index)
     images = [_image(part, index) for part in parts if part.get("type") == "image_url"]
@@ -98,14 +98,14 @@ def _outward_result(message: JsonObject, made: JsonObject, calls: Calls[None]) -
     name = waiting.name if waiting is not None else message.get("name")
     made["content"] = mark(made["content"], error=bool(message.get(IS_ERROR)))
     if isinstance(name, str) and name:
-        made["tool_name"] = name
+        made["tool_name"] = said(name)
     identifier = given or (waiting.id if waiting is not None else "")
     return made | _identified("tool_call_id", identifier)
 
 
 def _identified(key: str, identifier: Any) -> JsonObject:
     own = isinstance(identifier, str) and identifier and not GENERATED.fullmatch(identifier)
-    return {key: identifier} if own else {}
+    return {key: utf8_id(identifier)} if own else {}
 
 
 def _calls(message: JsonObject, calls: Calls[None], index: int) -> list[JsonObject]:
@@ -122,10 +122,13 @@ def _call(call: JsonObject, calls: Calls[None], index: int) -> JsonObject:
         refuse(index, "a call has no function's name", pointer="/tool_calls")
     calls.add(call.get("id"), name, None)
     if call.get("type") == "custom":
-        given: JsonObject = {arguments.KEY: {arguments.CUSTOM: function.get("input")}}
+        text = function.get("input", "")
+        if not isinstance(text, str):
+            refuse(index, f"a custom call's `input` must be a text, not {type(text).__name__}", pointer="/tool_calls")
+        given = arguments.custom_input(said(text))
     else:
         given = _said_in_json(arguments.to_input, function.get("arguments"), index)
-    return {**_identified("id", call.get("id")), "function": {"name": name, "arguments": given}}
+    return {**_identified("id", call.get("id")), "function": {"name": said(name), "arguments": given}}
 
 
 def _said_in_json(translate: Callable[[JsonValue], T], given: JsonValue, index: int) -> T:
@@ -149,13 +152,15 @@ def _image(part: JsonObject, index: int) -> str:
     found = data_url(url) if isinstance(url, str) else None
     if found is None:
         refuse(index, f"Ollama takes an image as base64 in a data URL only, not {str(url)[:60]!r}", pointer="/content")
-    return found[1]
+    return said(found[1])
 
 
 def _text(part: JsonObject, index: int) -> str:
+    if part.get("type") == "file" and (document := document_text(part)) is not None:
+        return said(document)
     text = part.get("refusal" if part.get("type") == "refusal" else "text")
     if part.get("type") not in ("text", "refusal") or not isinstance(text, str):
-        refuse(index, f"Ollama takes no content of type {part.get('type')!r}, only texts and images", pointer="/content")
+        refuse(index, f"Ollama takes no content of type {part.get('type')!r}, only texts, plain text files and images", pointer="/content")
     return said(text)
 
 
@@ -179,7 +184,7 @@ def _content(text: str, images: JsonValue, index: int) -> JsonValue:
         return text
     if not isinstance(images, list) or not all(isinstance(image, str) for image in images):
         refuse(index, "`images` must be a list of base64 texts", pointer="/images")
-    parts = [{"type": "image_url", "image_url": {"url": f"data:{_media_type(image)};base64,{image}"}} for image in images]
+    parts = [{"type": "image_url", "image_url": {"url": f"data:{_media_type(image)};base64,{said(image)}"}} for image in images]
     return [{"type": "text", "text": text}, *parts] if text else parts
 
 
@@ -200,17 +205,18 @@ def _inward_call(call: JsonValue, calls: Calls[None], index: int) -> JsonObject:
     if not isinstance(function, dict) or not isinstance(name, str) or not name:
         refuse(index, "a call has no function's name", pointer="/tool_calls")
     identifier = calls.add(call.get("id"), name, None).id
+    name = said(name)
     given = function.get("arguments")
     if (custom := arguments.custom_text(given)) is not None:
         return {"id": identifier, "type": "custom", "custom": {"name": name, "input": custom}}
-    spelled = given if isinstance(given, str) else _said_in_json(arguments.to_arguments, given, index)
+    spelled = said(given) if isinstance(given, str) else _said_in_json(arguments.to_arguments, given, index)
     return {"id": identifier, "type": "function", "function": {"name": name, "arguments": spelled}}
 
 
 def _inward_result(message: JsonObject, calls: Calls[None], index: int) -> JsonObject:
     given = message.get("tool_call_id")
     waiting = calls.answer(given, message.get("tool_name"))
-    identifier = waiting.id if waiting is not None else given
+    identifier = waiting.id if waiting is not None else utf8_id(given) if isinstance(given, str) else given
     if not isinstance(identifier, str) or not identifier:
         refuse(index, "a result has no `tool_call_id`, and no call before it is open", pointer="/tool_call_id")
     return {"tool_call_id": identifier}

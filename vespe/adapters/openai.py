@@ -6,7 +6,9 @@ from typing import ClassVar, Final
 
 from vespe import schemas
 from vespe.adapters import definitions, execution
-from vespe.adapters.inner import checked, copied, parts_of, told
+from vespe.adapters.anthropic_blocks import readable_parts
+from vespe.adapters.identifiers import utf8_id
+from vespe.adapters.inner import BLOCKS, checked, copied, told
 from vespe.models import JsonObject, JsonValue, Tool
 from vespe.outcomes import Call
 
@@ -90,7 +92,8 @@ def to_wire(messages: Iterable[JsonObject], *, keep: Collection[str] = ()) -> li
 
     Fields in `keep` stay, for a compatible server that wants them back (`reasoning_content`, `cache_control`). What is
     no text in a tool message, which OpenAI does not take there, follows in a user message of its own, behind the last
-    of the results, under a text that names the call. Raises InvalidDocument for what are no messages.
+    of the results, under a text that names the call. Of blocks that only Anthropic knows the text goes, where they hold
+    some; a message that says nothing else is left out. Raises InvalidDocument for what are no messages.
     """
     made: list[JsonObject] = []
     moved: list[JsonObject] = []
@@ -99,6 +102,8 @@ def to_wire(messages: Iterable[JsonObject], *, keep: Collection[str] = ()) -> li
             made.append({"role": "user", "content": moved})
             moved = []
         sent = _sent(message, index, keep)
+        if _says_nothing(sent):
+            continue
         if message.get("role") == "tool" and isinstance(sent["content"], list):
             moved += _moved(sent)
         made.append(sent)
@@ -108,15 +113,38 @@ def to_wire(messages: Iterable[JsonObject], *, keep: Collection[str] = ()) -> li
 def _sent(message: JsonObject, index: int, keep: Collection[str]) -> JsonObject:
     keys = {*_MESSAGE_KEYS.get(str(message.get("role")), ("role", "content")), *keep}
     sent = {key: copied(value, index) for key, value in message.items() if key in keys}
+    told_message = told(message, index) if message.get("role") == "tool" else message
     if message.get("role") == "tool":
-        sent["content"] = told(sent, index).get("content") or ""
-    if isinstance(sent.get("content"), list):
-        known = {*_PART_KEYS, *keep}
-        parts = parts_of(sent["content"], index)
-        sent["content"] = [{k: v for k, v in part.items() if k in known or str(part.get("type")) not in known} for part in parts]
-    if isinstance(calls := sent.get("tool_calls"), list) and all(isinstance(call, dict) for call in calls):
-        sent["tool_calls"] = [{key: value for key, value in call.items() if key in _CALL_KEYS} for call in calls]
+        sent["content"] = copied(told_message.get("content"), index) or ""
+    if isinstance(sent.get("content"), list) or isinstance(message.get(BLOCKS), list):
+        sent["content"] = _content(sent, readable_parts(told_message, index), index=index, keep=keep)
+    if isinstance(message.get("tool_call_id"), str) and "tool_call_id" in sent:
+        sent["tool_call_id"] = utf8_id(message["tool_call_id"])
+    if isinstance(calls := message.get("tool_calls"), list) and all(isinstance(call, dict) for call in calls):
+        sent["tool_calls"] = [_sent_call(call, index) for call in calls]
+    if "tool_calls" in sent and not sent["tool_calls"]:
+        del sent["tool_calls"]
     return sent
+
+
+def _content(sent: JsonObject, parts: list[JsonObject], *, index: int, keep: Collection[str]) -> JsonValue:
+    """Give the parts with the keys that OpenAI knows; a text stays one where nothing else came to it, and no part is no content."""
+    if isinstance(sent.get("content"), str) and len(parts) <= 1 and (not parts or parts[0].get("text") == sent["content"]):
+        return sent["content"]
+    known = {*_PART_KEYS, *keep}
+    copies: list[JsonObject] = [copied(part, index) for part in parts]
+    shown: JsonValue = [{k: v for k, v in part.items() if k in known or str(part.get("type")) not in known} for part in copies]
+    return shown or ("" if sent.get("role") == "tool" else None)
+
+
+def _sent_call(call: JsonObject, index: int) -> JsonObject:
+    sent = {key: copied(value, index) for key, value in call.items() if key in _CALL_KEYS}
+    return sent | ({"id": utf8_id(call["id"])} if isinstance(call.get("id"), str) else {})
+
+
+def _says_nothing(sent: JsonObject) -> bool:
+    """Whether a message holds neither content nor anything else to say, so that OpenAI would refuse it."""
+    return "role" in sent and sent.get("content") is None and not any(value for key, value in sent.items() if key not in ("role", "name"))
 
 
 def _moved(sent: JsonObject) -> Iterator[JsonObject]:
