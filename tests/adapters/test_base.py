@@ -1,10 +1,14 @@
 """The protocols of the shapes and the adapters hold for every member of their tables."""
 
+import contextlib
+import functools
+from typing import Any, cast
+
 import pytest
 
-from vespe.adapters import ADAPTERS, SHAPES
+from vespe.adapters import ADAPTERS, SHAPES, execution
 from vespe.adapters.base import ToolAdapter, ToolShape
-from vespe.errors import InvalidArguments, InvalidToolCall, ParsingError, ToolImplementationNotFound
+from vespe.errors import InvalidArguments, InvalidToolCall, ParsingError, ToolExecutionError, ToolImplementationNotFound, VespeError
 from vespe.models import Tool
 from vespe.outcomes import Call
 from vespe.registry import ToolRegistry
@@ -49,3 +53,42 @@ def test_every_adapter_refuses_what_the_model_can_mend_and_what_nothing_implemen
         assert "mend the call" in str(adapter.format_tool_output(caught.value, call_id="c"))
     with pytest.raises(ToolImplementationNotFound):
         adapter.execute_tool(Call(tool="double", arguments={"n": 1}), ToolRegistry())
+
+
+@pytest.mark.parametrize("name", ADAPTERS)
+@pytest.mark.parametrize("output", [float("nan"), b"x", {1, 2}, {"a": {1}}, object()])
+def test_every_adapter_says_which_output_json_cannot_hold(name: str, output: object) -> None:
+    with pytest.raises(ToolExecutionError, match="cannot be said in JSON"):
+        ADAPTERS[name](TOOL).format_tool_output(output)
+
+
+ODD: list[Any] = [
+    None,
+    [],
+    3,
+    {"choices": [{"message": []}]},
+    {"choices": [{"message": 3}]},
+    {"candidates": [{"content": [1]}]},
+    {"content": 3},
+]
+ODD += [
+    {"params": 3},
+    {"output": 3},
+    {"message": 3},
+    {"tool_calls": 3},
+    {"parts": [3]},
+    {"method": functools.reduce(lambda v, _: [v], range(5000), cast("Any", 0))},
+]
+
+
+@pytest.mark.parametrize("name", ADAPTERS)
+def test_every_adapter_reads_an_odd_answer_or_refuses_it_with_a_sentence(name: str) -> None:
+    for answer in ODD:
+        with contextlib.suppress(VespeError):
+            assert ADAPTERS[name](TOOL).parse_llm_response(answer) == ()
+
+
+def test_arguments_that_json_cannot_hold_are_no_call() -> None:
+    for arguments in ({"a": float("nan")}, {1, 2}, {"a": {1}}):
+        with pytest.raises(InvalidToolCall, match="cannot be said in JSON"):
+            execution.made_call("f", arguments, None)

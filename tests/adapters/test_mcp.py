@@ -105,3 +105,19 @@ def test_an_image_by_url_is_a_link_and_audio_is_refused() -> None:
         {"type": "image", "data": 3},
         {"type": "text"},
     ]
+
+
+def test_structured_content_alone_is_its_text_too_and_goes_back_alone() -> None:
+    result: dict[str, Any] = {"content": [], "structuredContent": {"n": 1}, "isError": False}
+    message = to_tool_message(result, "c")
+    assert (message["content"], message["structured_content"]) == ('{"n":1}', {"n": 1})
+    assert from_tool_message(message) == result
+
+
+def test_what_is_no_result_and_no_message_is_said() -> None:
+    wrong: Any
+    for wrong in ([], None):
+        with pytest.raises(InvalidDocument, match="must be an object"):
+            to_tool_message(wrong, "c")
+        with pytest.raises(InvalidDocument, match="must be an object"):
+            from_tool_message(wrong)

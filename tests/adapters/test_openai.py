@@ -141,3 +141,8 @@ def test_of_blocks_that_only_anthropic_knows_the_text_goes_and_what_says_nothing
     (sent,) = to_wire(talk)
     assert [part["text"] for part in sent["content"]] == ["T\ns\na", "q", "D\nb"]
     assert from_openai_messages(talk[:2])["messages"] == [{"role": "user", "content": "T\ns\na\nq\nD\nb"}]
+
+
+def test_a_deprecated_function_call_is_read() -> None:
+    (read,) = OpenAIAdapter(TOOL).parse_llm_response({"function_call": {"name": "weather", "arguments": "{}"}})
+    assert (read.tool, read.arguments) == ("weather", "{}")

@@ -92,3 +92,25 @@ def test_results_and_errors_are_told_behind_the_tools_name() -> None:
     adapter = PlainTextAdapter(TOOL)
     assert adapter.format_tool_output([1]) == '{"tool":"weather","result":[1]}'
     assert adapter.format_tool_output(ToolExecutionError("no")) == '{"tool":"weather","error":"no"}'
+
+
+CALL_TEXT = '{"method": "tools/call", "params": {"name": "f", "arguments": {}}}'
+
+
+@pytest.mark.parametrize("text", ["```JSON\n" + CALL_TEXT + "\n```", "[" + CALL_TEXT + "]", "\ufeff" + CALL_TEXT])
+def test_a_fence_in_capitals_a_list_of_one_call_and_a_mark_of_byte_order_are_taken_off(text: str) -> None:
+    call = parse_call(text)
+    assert call is not None and call.tool == "f"
+
+
+def test_an_id_that_is_null_is_none() -> None:
+    call = parse_call(CALL_TEXT[:-1] + ', "id": null}')
+    assert call is not None and call.call_id is None
+
+
+def test_several_calls_and_a_call_without_its_form_are_told_what_to_write() -> None:
+    with pytest.raises(ParsingError, match="a list of 2 calls"):
+        parse_call(f"[{CALL_TEXT}, {CALL_TEXT}]")
+    with pytest.raises(InvalidToolCall, match="the `params` of a call alone"):
+        parse_call('{"name": "f", "arguments": {}}')
+    assert parse_call("[1, 2]") is None

@@ -1,6 +1,6 @@
 """Stop reasons and usage, both ways."""
 
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 from anthropic.types import StopReason, Usage
@@ -8,6 +8,7 @@ from openai.types import CompletionUsage
 from openai.types.chat.chat_completion import Choice
 
 from vespe.adapters import stops
+from vespe.errors import InvalidDocument
 
 ANTHROPIC = get_args(StopReason)
 OPENAI = get_args(Choice.model_fields["finish_reason"].annotation)
@@ -101,3 +102,18 @@ def test_ollamas_counts() -> None:
     usage = stops.from_ollama_usage({"prompt_eval_count": 3, "eval_count": 4, "done": True})
     assert usage == {"prompt_tokens": 3, "completion_tokens": 4, "total_tokens": 7}
     assert stops.to_ollama_usage(usage) == {"prompt_eval_count": 3, "eval_count": 4}
+
+
+def test_a_reason_that_nobody_documents_comes_back() -> None:
+    assert stops.to_stop_reason(stops.to_finish_reason("compaction")) == "compaction"
+
+
+def test_usage_that_is_null_counts_nothing_and_what_is_no_usage_is_said() -> None:
+    wrong: Any = []
+    assert stops.from_anthropic_usage(None) == {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
+    assert stops.to_anthropic_usage(None) == {"input_tokens": 0, "output_tokens": 0}
+    assert stops.to_ollama_usage(None) == {"prompt_eval_count": 0, "eval_count": 0}
+    assert stops.from_ollama_usage(None)["total_tokens"] == 0
+    for read in (stops.from_anthropic_usage, stops.to_anthropic_usage, stops.to_ollama_usage, stops.to_finish_reason, stops.to_stop_reason):
+        with pytest.raises(InvalidDocument, match="must be"):
+            read(wrong)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from vespe.adapters.inner import BLOCKS, PART, copied, is_empty, parts_of, refuse, rest_for, rest_of, said
+from vespe.adapters.inner import BLOCKS, PART, copied, is_empty, parts_of, quoted, refuse, rest_for, rest_of, said
 from vespe.models import JsonObject, JsonValue
 
 IMAGE_TYPES: Final = ("image/jpeg", "image/png", "image/gif", "image/webp")
@@ -20,7 +20,7 @@ def to_block(part: JsonObject, index: int) -> JsonObject:
     """Give Anthropic's block of a part of the message at `index`; raises InvalidDocument for what Anthropic cannot take."""
     kind = part.get("type")
     if not isinstance(kind, str) or kind not in _TO_BLOCK:
-        refuse(index, f"Anthropic takes no content of type {kind!r}", pointer="/content")
+        refuse(index, f"Anthropic takes no content of type {quoted(kind)}", pointer="/content")
     return _TO_BLOCK[kind](part, index)
 
 
@@ -58,10 +58,10 @@ def _image_source(url: str, index: int) -> JsonObject:
         return {"type": "url", "url": said(url)}
     found = data_url(url)
     if found is None:
-        refuse(index, f"an image must be an http(s) URL or base64 in a data URL, not {url[:40]!r}", pointer="/content")
+        refuse(index, f"an image must be an http(s) URL or base64 in a data URL, not {quoted(url)}", pointer="/content")
     media_type = "image/jpeg" if found[0] == "image/jpg" else found[0]
     if media_type not in IMAGE_TYPES:
-        refuse(index, f"Anthropic takes no image of type {media_type!r}, only {', '.join(IMAGE_TYPES)}", pointer="/content")
+        refuse(index, f"Anthropic takes no image of type {quoted(media_type)}, only {', '.join(IMAGE_TYPES)}", pointer="/content")
     return {"type": "base64", "media_type": media_type, "data": said(found[1])}
 
 
@@ -85,7 +85,7 @@ def _document_source(data: JsonValue, index: int) -> JsonObject:
         return {"type": "base64", "media_type": _PDF, "data": said(encoded)}
     text = _decoded(encoded) if media_type == _PLAIN else None
     if text is None:
-        refuse(index, f"Anthropic takes documents as PDF or plain text in a data URL, not {media_type!r}", pointer="/content")
+        refuse(index, f"Anthropic takes documents as PDF or plain text in a data URL, not {quoted(media_type)}", pointer="/content")
     return {"type": "text", "media_type": _PLAIN, "data": text}
 
 

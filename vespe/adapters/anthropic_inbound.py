@@ -7,7 +7,7 @@ from vespe.adapters import arguments
 from vespe.adapters.anthropic_blocks import to_part, verbatim
 from vespe.adapters.anthropic_contents import marked_name
 from vespe.adapters.identifiers import Calls, decode_id, utf8_id
-from vespe.adapters.inner import BLOCKS, CALL, PART, checked, is_empty, parts_of, plain_text, refuse, rest_of, said
+from vespe.adapters.inner import BLOCKS, CALL, PART, checked, is_empty, parts_of, plain_text, quoted, refuse, rest_of, said
 from vespe.errors import InvalidDocument
 from vespe.models import JsonObject, JsonValue
 
@@ -35,7 +35,7 @@ def to_openai_messages(messages: Iterable[JsonObject], system: JsonValue = None)
         elif role == "system":
             made += _spoken("system", *_read(message, index), text=isinstance(message.get("content"), str))
         else:
-            refuse(index, f"has the role {role!r}; there are user, assistant and system", pointer="/role")
+            refuse(index, f"has the role {quoted(role)}; there are user, assistant and system", pointer="/role")
     return made
 
 

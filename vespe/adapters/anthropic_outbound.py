@@ -18,7 +18,7 @@ from vespe.adapters.anthropic_contents import (
     user_blocks,
 )
 from vespe.adapters.identifiers import Calls, Waiting
-from vespe.adapters.inner import checked, plain_text, refuse
+from vespe.adapters.inner import checked, plain_text, quoted, refuse
 from vespe.models import JsonObject, JsonValue
 
 _SYSTEM: Final = ("system", "developer")
@@ -99,7 +99,7 @@ def _turns(messages: list[JsonObject], start: int) -> list[_Turn]:
                 name = speaker(message) if own == "user" else ""
                 _turn(turns, own, index).say(blocks, name=name, plain=isinstance(message.get("content"), str))
         else:
-            refuse(index, f"has the role {role!r}; there are system, developer, user, assistant and tool", pointer="/role")
+            refuse(index, f"has the role {quoted(role)}; there are system, developer, user, assistant and tool", pointer="/role")
     return turns
 
 
@@ -129,7 +129,7 @@ def _result(calls: Calls[_Turn], message: JsonObject, index: int) -> None:
     given = message.get("tool_call_id")
     waiting = calls.answer(given, message.get("name"))
     if waiting is None:
-        which = f"of {given!r} " if given else ""
+        which = f"of {quoted(given)} " if given else ""
         refuse(index, f"the result {which}answers no call: none of that id is open before it", pointer="/tool_call_id")
     waiting.kept.results.append(result_block(message, waiting.id, index))
 

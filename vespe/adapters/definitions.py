@@ -12,7 +12,7 @@ API_FIELDS: Final = "api_fields"
 
 def refuse(name: object, reason: str) -> NoReturn:
     """Raise InvalidDocument for the definition of `name`."""
-    raise InvalidDocument(reason, path=f"the tool {name!r}" if isinstance(name, str) and name else "a tool without a name")
+    raise InvalidDocument(reason, path=f"the tool {name!r:.80}" if isinstance(name, str) and name else "a tool without a name")
 
 
 def foreign_tool(shape: str, definition: JsonObject, *, schema: JsonValue, rest: JsonObject, **fields: Any) -> Tool:

@@ -4,7 +4,15 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final, Protocol
 
 from vespe import defaults, documents, schemas
-from vespe.errors import InvalidArguments, InvalidDocument, InvalidToolCall, ParsingError, ToolImplementationNotFound, VespeError
+from vespe.errors import (
+    InvalidArguments,
+    InvalidDocument,
+    InvalidToolCall,
+    ParsingError,
+    ToolExecutionError,
+    ToolImplementationNotFound,
+    VespeError,
+)
 from vespe.executors.base import Context
 from vespe.models import JsonObject, JsonValue, Tool
 from vespe.outcomes import Call, Execution, Failure, Outcome
@@ -89,9 +97,18 @@ def made_call(name: Any, arguments: Any, identifier: Any) -> Call:
     if not isinstance(name, str) or not name:
         raise InvalidToolCall("the call names no tool", hint="name the tool to call")
     given = {} if arguments is None else arguments
-    if not isinstance(given, (dict, str)):
-        given = documents.compact_json(given)
+    if not isinstance(given, str):
+        given = _plain_arguments(given)
     return Call(tool=name, arguments=given, call_id=identifier if isinstance(identifier, str) and identifier else None)
+
+
+def _plain_arguments(given: Any) -> JsonObject | str:
+    """Give arguments as they are where they are a JSON object, as their JSON text where they are another value."""
+    try:
+        text = documents.compact_json(given)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidToolCall(f"the arguments cannot be said in JSON: {error}", hint="give one JSON object") from None
+    return given if isinstance(given, dict) else text
 
 
 def own_calls(tool: Tool, calls: Iterable[Call]) -> tuple[Call, ...]:
@@ -121,4 +138,9 @@ def sentence(error: VespeError | Failure) -> str:
 
 def text_of(value: JsonValue) -> str:
     """Give a result as text: a text as it is, anything else as compact JSON."""
-    return documents.repair_surrogates(value) if isinstance(value, str) else documents.compact_json(value)
+    if isinstance(value, str):
+        return documents.repair_surrogates(value)
+    try:
+        return documents.compact_json(value)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ToolExecutionError(f"the result cannot be said in JSON: {error}") from None

@@ -81,7 +81,7 @@ class GeminiAdapter:
         """Give the calls in the parts of a content, or of every candidate of a whole response."""
         given = execution.answered(text_or_message, what="Gemini's content")
         candidates = execution.objects(given.get("candidates"), "`candidates`")
-        contents = [candidate.get("content") or {} for candidate in candidates] or [given]
+        contents = list(execution.objects([candidate.get("content") or {} for candidate in candidates], "`content`")) or [given]
         parts = (part for content in contents for part in execution.objects(content.get("parts"), "`parts`"))
         calls = (part.get("functionCall", part.get("function_call")) for part in parts)
         return execution.own_calls(
@@ -91,6 +91,7 @@ class GeminiAdapter:
     def format_tool_output(self, output: object, *, call_id: str = "") -> JsonObject:
         """Give the part with the `functionResponse`: an object as it is, anything else under `result`, an error under `error`."""
         value, failed = execution.told(output)
+        execution.text_of(value)  # says so where JSON cannot hold it
         response = value if isinstance(value, dict) and not failed else {"error" if failed else "result": value}
         identified = {"id": call_id} if call_id else {}
         return {"functionResponse": identified | {"name": self.tool.name, "response": response}}

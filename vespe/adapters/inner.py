@@ -1,6 +1,7 @@
 """The inner message: OpenAI's chat format and the documented fields that ride beside OpenAI's own (docs/adapters.md)."""
 
 import re
+import reprlib
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NoReturn
 
@@ -25,6 +26,9 @@ REASONING: Final = "reasoning_content"
 GENERATED: Final = re.compile(r"vespe_call_[0-9]+")
 """Ids that Vespe gave to calls that had none; Ollama, which needs none, never sees them."""
 _MAX_DEPTH: Final = 200
+_LONGEST_QUOTE: Final = 80
+_QUOTING: Final = reprlib.Repr()
+_QUOTING.maxlevel, _QUOTING.maxstring, _QUOTING.maxother = 3, _LONGEST_QUOTE, _LONGEST_QUOTE
 _PARTS: Final = frozenset(("text", "refusal", "image_url", "file", "document_url", "input_audio"))
 
 
@@ -36,6 +40,22 @@ def generated_id(ordinal: int) -> str:
 def refuse(index: int, reason: str, *, pointer: str = "") -> NoReturn:
     """Raise InvalidDocument for the message at `index`; `pointer` leads on from that message."""
     raise InvalidDocument(reason, path=f"messages[{index}]", pointer=pointer and f"/{index}{pointer}")
+
+
+def quoted(value: object) -> str:
+    """Give a value for a sentence: at most about 80 characters of its repr, three levels deep; never raises."""
+    try:
+        text = _QUOTING.repr(value)
+    except (ValueError, RecursionError):
+        text = f"a {type(value).__name__}"
+    return text if len(text) <= _LONGEST_QUOTE else text[:_LONGEST_QUOTE] + "…"
+
+
+def object_or_none(value: JsonValue, what: str) -> JsonObject:
+    """Give an object, `{}` for null, which stands in many a stream; raises InvalidDocument for anything else."""
+    if value is None or isinstance(value, dict):
+        return value or {}
+    raise InvalidDocument(f"must be an object or null, not {type(value).__name__}", path=what)
 
 
 def checked(messages: Iterable[JsonObject]) -> list[JsonObject]:

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from vespe import schemas
-from vespe.adapters import definitions, execution
+from vespe.adapters import arguments, definitions, execution
 from vespe.adapters.anthropic_blocks import data_url
 from vespe.adapters.identifiers import utf8_id
-from vespe.adapters.inner import IS_ERROR, MCP_BLOCKS, PART, REST, STRUCTURED, copied, parts_of, refuse, said, told
+from vespe.adapters.inner import IS_ERROR, MCP_BLOCKS, PART, REST, STRUCTURED, checked, copied, parts_of, quoted, refuse, said, told
 from vespe.models import JsonObject, JsonValue, Tool
 from vespe.outcomes import Call
 
@@ -82,6 +82,8 @@ class McpAdapter:
 
 def to_tool_message(result: JsonObject, call_id: str) -> JsonObject:
     """Give a `tools/call` result as an inner tool message; texts and images are parts, what OpenAI cannot say stands beside."""
+    if not isinstance(result, dict):
+        refuse(0, f"an MCP result must be an object, not {type(result).__name__}")
     parts: list[JsonObject] = []
     order: list[JsonValue] = []
     for block in parts_of(result.get("content"), 0):
@@ -90,6 +92,8 @@ def to_tool_message(result: JsonObject, call_id: str) -> JsonObject:
         if part is not None:
             parts.append(part)
         order.append(copied(block, 0) if part is None else PART)
+    if not order and result.get("structuredContent") is not None:
+        return _structured_alone(result, call_id)
     message: JsonObject = {"role": "tool", "tool_call_id": utf8_id(call_id), "content": parts or ""}
     if len(order) > len(parts):
         message[MCP_BLOCKS] = order
@@ -98,9 +102,20 @@ def to_tool_message(result: JsonObject, call_id: str) -> JsonObject:
     return message | ({IS_ERROR: result["isError"]} if isinstance(result.get("isError"), bool) else {})
 
 
+def _structured_alone(result: JsonObject, call_id: str) -> JsonObject:
+    """Give the message of a result without content: its structured content as JSON text, so that a model sees it."""
+    structured = copied(result["structuredContent"], 0)
+    text = arguments.to_text(structured)
+    message: JsonObject = {"role": "tool", "tool_call_id": utf8_id(call_id), "content": text, STRUCTURED: structured}
+    return message | ({IS_ERROR: result["isError"]} if isinstance(result.get("isError"), bool) else {})
+
+
 def from_tool_message(message: JsonObject) -> JsonObject:
     """Give the `tools/call` result of an inner tool message; raises InvalidDocument for content that MCP cannot say."""
-    waiting = iter([_block(part) for part in parts_of(told(message, 0).get("content"), 0)])
+    checked([message])
+    said_alone = MCP_BLOCKS not in message and _says_structured(message)
+    parts = [] if said_alone else parts_of(told(message, 0).get("content"), 0)
+    waiting = iter([_block(part) for part in parts])
     order = message.get(MCP_BLOCKS)
     content: list[JsonObject] = []
     for item in order if isinstance(order, list) else ():
@@ -112,6 +127,12 @@ def from_tool_message(message: JsonObject) -> JsonObject:
     if message.get(STRUCTURED) is not None:
         result["structuredContent"] = copied(message[STRUCTURED], 0)
     return result | ({"isError": bool(message[IS_ERROR])} if message.get(IS_ERROR) is not None else {})
+
+
+def _says_structured(message: JsonObject) -> bool:
+    """Whether the text is what `_structured_alone` made of the structured content, so that it goes back as no content."""
+    structured = message.get(STRUCTURED)
+    return structured is not None and isinstance(message.get("content"), str) and message["content"] == arguments.to_text(structured)
 
 
 def _rest(block: JsonObject, known: tuple[str, ...]) -> JsonObject:
@@ -143,5 +164,5 @@ def _block(part: JsonObject) -> JsonObject:
     if isinstance(url, str) and (found := data_url(url)) is not None:
         return {"type": "image", "data": found[1], "mimeType": found[0], **rest}
     if not isinstance(url, str):
-        refuse(0, f"an MCP result takes no content of type {part.get('type')!r}", pointer="/content")
+        refuse(0, f"an MCP result takes no content of type {quoted(part.get('type'))}", pointer="/content")
     return {"type": "resource_link", "uri": url, "name": url.rpartition("/")[2] or url, **rest}

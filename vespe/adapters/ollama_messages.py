@@ -7,7 +7,7 @@ from typing import Any, Final, TypeVar
 from vespe.adapters import arguments
 from vespe.adapters.anthropic_blocks import data_url, document_text, readable_parts
 from vespe.adapters.identifiers import Calls, utf8_id
-from vespe.adapters.inner import BLOCKS, GENERATED, IS_ERROR, REASONING, checked, copied, is_empty, parts_of, refuse, said, told
+from vespe.adapters.inner import BLOCKS, GENERATED, IS_ERROR, REASONING, checked, copied, is_empty, parts_of, quoted, refuse, said, told
 from vespe.errors import InvalidDocument
 from vespe.models import JsonObject, JsonValue
 
@@ -30,9 +30,9 @@ def from_openai_messages(messages: Iterable[JsonObject]) -> JsonObject:
     calls: Calls[None] = Calls()
     made: list[JsonObject] = []
     for index, message in enumerate(checked(messages)):
-        role = _ROLES.get(str(message.get("role")))
+        role = _ROLES.get(message["role"]) if isinstance(message.get("role"), str) else None
         if role is None:
-            refuse(index, f"has the role {message.get('role')!r}; there are {', '.join(_ROLES)}", pointer="/role")
+            refuse(index, f"has the role {quoted(message.get('role'))}; there are {', '.join(_ROLES)}", pointer="/role")
         if role == "assistant" and (not made or made[-1]["role"] != "assistant"):
             calls.begin_turn()
         spoken = _outward(message, role, calls, index=index)
@@ -51,7 +51,7 @@ def to_openai_messages(messages: Iterable[JsonObject], system: JsonValue = None)
     for index, message in enumerate(checked(messages)):
         role = message.get("role")
         if role not in ("system", "user", "assistant", "tool"):
-            refuse(index, f"has the role {role!r}; there are system, user, assistant and tool", pointer="/role")
+            refuse(index, f"has the role {quoted(role)}; there are system, user, assistant and tool", pointer="/role")
         if role == "assistant" and (not made or made[-1]["role"] != "assistant"):
             calls.begin_turn()
         made += _inward(message, str(role), calls, index=index)
@@ -151,7 +151,7 @@ def _image(part: JsonObject, index: int) -> str:
     url = image.get("url") if isinstance(image, dict) else image
     found = data_url(url) if isinstance(url, str) else None
     if found is None:
-        refuse(index, f"Ollama takes an image as base64 in a data URL only, not {str(url)[:60]!r}", pointer="/content")
+        refuse(index, f"Ollama takes an image as base64 in a data URL only, not {quoted(url)}", pointer="/content")
     return said(found[1])
 
 
@@ -160,7 +160,11 @@ def _text(part: JsonObject, index: int) -> str:
         return said(document)
     text = part.get("refusal" if part.get("type") == "refusal" else "text")
     if part.get("type") not in ("text", "refusal") or not isinstance(text, str):
-        refuse(index, f"Ollama takes no content of type {part.get('type')!r}, only texts, plain text files and images", pointer="/content")
+        refuse(
+            index,
+            f"Ollama takes no content of type {quoted(part.get('type'))}, only texts, plain text files and images",
+            pointer="/content",
+        )
     return said(text)
 
 

@@ -70,8 +70,8 @@ class OpenAIAdapter:
         """Give the calls of a message, or of every choice of a whole response."""
         given = execution.answered(text_or_message, what="OpenAI's message")
         choices = execution.objects(given.get("choices"), "`choices`")
-        messages = [choice.get("message") or {} for choice in choices] or [given]
-        calls = (call for message in messages for call in execution.objects(message.get("tool_calls"), "`tool_calls`"))
+        messages = list(execution.objects([choice.get("message") or {} for choice in choices], "`message`")) or [given]
+        calls = (call for message in messages for call in _calls_of(message))
         return execution.own_calls(self.tool, (_call(call) for call in calls))
 
     def format_tool_output(self, output: object, *, call_id: str = "") -> JsonObject:
@@ -79,6 +79,13 @@ class OpenAIAdapter:
         value, failed = execution.told(output)
         message: JsonObject = {"role": "tool", "tool_call_id": call_id, "content": execution.text_of(value)}
         return message | ({"is_error": True} if failed else {})
+
+
+def _calls_of(message: JsonObject) -> list[JsonObject]:
+    """Give a message's `tool_calls`, or its deprecated `function_call` as the one that there is."""
+    calls = list(execution.objects(message.get("tool_calls"), "`tool_calls`"))
+    old = message.get("function_call")
+    return calls or ([{"function": old}] if isinstance(old, dict) else [])
 
 
 def _call(call: JsonObject) -> Call:

@@ -3,10 +3,11 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
 from vespe import documents, schemas
 from vespe.adapters import execution
+from vespe.adapters.inner import quoted
 from vespe.errors import InvalidDocument, InvalidToolCall, ParsingError
 from vespe.models import JsonObject, JsonValue, Tool
 from vespe.outcomes import Call
@@ -14,7 +15,7 @@ from vespe.outcomes import Call
 METHOD: Final = "tools/call"
 _FORM: Final = '{"method": "tools/call", "params": {"name": "TOOL", "arguments": {…}}}'
 _HINT: Final = f"to call a tool, answer with one JSON object and nothing else: {_FORM}"
-_FENCE: Final = re.compile(r"\s*```(?:json)?[ \t]*\n(.*)\n[ \t]*```\s*", re.DOTALL)
+_FENCE: Final = re.compile(r"\s*```(?:json)?[ \t]*\n(.*)\n[ \t]*```\s*", re.DOTALL | re.IGNORECASE)
 _MAX_ANSWER_BYTES: Final = 4 * 1024 * 1024
 
 
@@ -35,8 +36,10 @@ def parse_call(text: str) -> Call | None:
     Raises ParsingError for an answer that tries to call a tool and is not exactly one JSON object, InvalidToolCall
     for an object that is no call; both say to the model what to write instead.
     """
+    text = text.removeprefix("\ufeff")
     fenced = _FENCE.fullmatch(text)
     body = (fenced[1] if fenced else text).strip()
+    body = _only_of_list(body)
     if not body.startswith("{"):
         if METHOD in body and '"method"' in body:
             raise ParsingError("the answer has text beside the call, so nothing was run", hint=_HINT)
@@ -50,18 +53,34 @@ def parse_call(text: str) -> Call | None:
         raise ParsingError(f"the call cannot be read: the answer {error.reason}{place}", hint=_HINT) from None
 
 
+def _only_of_list(body: str) -> str:
+    """Give the one object of a JSON list as text; raises ParsingError for several that hold a call. Other text is itself."""
+    if not body.startswith("["):
+        return body
+    try:
+        value: Any = documents.parse_json(body.encode("utf-8", "replace"), limit=_MAX_ANSWER_BYTES)
+    except InvalidDocument:
+        return body
+    held = [item for item in value if isinstance(item, dict) and item.get("method") == METHOD]
+    if len(held) > 1:
+        raise ParsingError(f"the answer is a list of {len(held)} calls, so nothing was run: make one at a time", hint=_HINT)
+    return documents.compact_json(held[0]) if held and len(value) == 1 else body
+
+
 def _call(answer: JsonObject) -> Call | None:
     if "method" not in answer and "params" not in answer:
+        if answer.keys() == {"name", "arguments"}:
+            raise InvalidToolCall("the answer is the `params` of a call alone, so nothing was run", hint=_HINT)
         return None
     if answer.get("method") != METHOD:
-        raise InvalidToolCall(f"the method must be {METHOD!r}, not {answer.get('method')!r}", hint=_HINT)
+        raise InvalidToolCall(f"the method must be {METHOD!r}, not {quoted(answer.get('method'))}", hint=_HINT)
     params = answer.get("params")
     if not isinstance(params, dict):
         raise InvalidToolCall("`params` must be an object with `name` and `arguments`", hint=_HINT)
     arguments = params.get("arguments", {})
     if not isinstance(arguments, dict):
         raise InvalidToolCall(f"`arguments` must be an object, not {type(arguments).__name__}", hint=_HINT)
-    return execution.made_call(params.get("name"), arguments, str(answer["id"]) if "id" in answer else None)
+    return execution.made_call(params.get("name"), arguments, str(answer["id"]) if isinstance(answer.get("id"), (str, int)) else None)
 
 
 def _definition(tool: Tool) -> JsonObject:
@@ -91,4 +110,4 @@ class PlainTextAdapter:
     def format_tool_output(self, output: object, *, call_id: str = "") -> str:
         """Give the text of the next user message: `{"result": …}` or `{"error": …}` behind the tool's name."""
         value, failed = execution.told(output)
-        return documents.compact_json({"tool": self.tool.name, "error" if failed else "result": value})
+        return execution.text_of({"tool": self.tool.name, "error" if failed else "result": value})

@@ -2,6 +2,8 @@
 
 from typing import Any, Final
 
+from vespe.adapters.inner import object_or_none
+from vespe.errors import InvalidDocument
 from vespe.models import JsonObject, JsonValue
 
 _FINISH: Final = {
@@ -31,14 +33,17 @@ def to_finish_reason(stop_reason: str | None) -> JsonObject:
     """
     if stop_reason is None:
         return {"finish_reason": None}
+    if not isinstance(stop_reason, str):
+        raise InvalidDocument(f"must be a text or null, not {type(stop_reason).__name__}", path="stop_reason")
     finish = _FINISH.get(stop_reason, "stop")
     return {"finish_reason": finish} | ({} if _STOP[finish] == stop_reason else {"native_finish_reason": stop_reason})
 
 
 def to_stop_reason(choice: JsonObject) -> str | None:
     """Give Anthropic's `stop_reason` of an OpenAI choice; null, and a reason that nobody documents, is null."""
+    choice = object_or_none(choice, "choice")
     native = choice.get("native_finish_reason")
-    if isinstance(native, str) and native in _FINISH:
+    if isinstance(native, str) and native and (native in _FINISH or choice.get("finish_reason") in _STOP):
         return native
     return _STOP.get(str(choice.get("finish_reason")))
 
@@ -55,12 +60,13 @@ def done_reason_of(finish_reason: str | None) -> str | None:
     return None if finish_reason is None else "length" if finish_reason == "length" else "stop"
 
 
-def from_anthropic_usage(usage: JsonObject) -> JsonObject:
+def from_anthropic_usage(usage: JsonObject | None) -> JsonObject:
     """Give OpenAI's `usage` of Anthropic's.
 
     Anthropic counts what its cache read and wrote apart from `input_tokens`; OpenAI's `prompt_tokens` count all of it, with
     `cached_tokens` and `cache_write_tokens` as details. What OpenAI has no field for stays under its own name.
     """
+    usage = object_or_none(usage, "usage")
     counted: dict[str, int] = {key: usage[key] for key in (*_INPUT, "output_tokens") if _is_count(usage.get(key))}
     prompt, completion = sum(counted.get(key, 0) for key in _INPUT), counted.get("output_tokens", 0)
     details = {name: counted[key] for key, name in zip(_INPUT[1:], ("cached_tokens", "cache_write_tokens"), strict=True) if key in counted}
@@ -74,8 +80,9 @@ def from_anthropic_usage(usage: JsonObject) -> JsonObject:
     return made | {key: value for key, value in usage.items() if key not in taken}
 
 
-def to_anthropic_usage(usage: JsonObject) -> JsonObject:
+def to_anthropic_usage(usage: JsonObject | None) -> JsonObject:
     """Give Anthropic's `usage` of OpenAI's; what Anthropic has no field for is left out, but for its own that came along."""
+    usage = object_or_none(usage, "usage")
     details = _details(usage, "prompt_tokens_details")
     read, written = details.get("cached_tokens"), details.get("cache_write_tokens")
     cached: dict[str, Any] = {key: count for key, count in zip(_INPUT[1:], (read, written), strict=True) if _is_count(count)}
@@ -88,20 +95,21 @@ def to_anthropic_usage(usage: JsonObject) -> JsonObject:
     return {key: usage[key] for key in own if key in usage and key not in made} | made
 
 
-def from_ollama_usage(response: JsonObject) -> JsonObject:
+def from_ollama_usage(response: JsonObject | None) -> JsonObject:
     """Give OpenAI's `usage` of the counts in Ollama's last line; absent ones are 0."""
+    response = object_or_none(response, "usage")
     prompt, completion = _count(response.get("prompt_eval_count")), _count(response.get("eval_count"))
     return {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
 
 
-def to_ollama_usage(usage: JsonObject) -> JsonObject:
+def to_ollama_usage(usage: JsonObject | None) -> JsonObject:
     """Give Ollama's counts of OpenAI's `usage`."""
-    return {"prompt_eval_count": _count(usage.get("prompt_tokens")), "eval_count": _count(usage.get("completion_tokens"))}
+    counts = object_or_none(usage, "usage")
+    return {"prompt_eval_count": _count(counts.get("prompt_tokens")), "eval_count": _count(counts.get("completion_tokens"))}
 
 
 def _details(usage: JsonObject, key: str) -> JsonObject:
-    value = usage.get(key)
-    return value if isinstance(value, dict) else {}
+    return value if isinstance(value := usage.get(key), dict) else {}
 
 
 def _is_count(value: JsonValue) -> bool:
