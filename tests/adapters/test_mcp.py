@@ -121,3 +121,8 @@ def test_what_is_no_result_and_no_message_is_said() -> None:
             to_tool_message(wrong, "c")
         with pytest.raises(InvalidDocument, match="must be an object"):
             from_tool_message(wrong)
+
+
+def test_a_title_and_another_one_among_the_annotations_are_both_kept() -> None:
+    entry = {"name": "t", "title": "A", "inputSchema": OBJECT | {"additionalProperties": False}, "annotations": {"title": "B"}}
+    assert McpShape().definition(McpShape().read(entry)) == entry

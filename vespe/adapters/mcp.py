@@ -27,7 +27,7 @@ class McpShape:
         """
         document = definitions.own_fields(tool, self.name) | definitions.described(tool)
         document["inputSchema"] = schemas.closed_schema(tool.input_schema)
-        if isinstance(title := tool.annotations.get("title"), str):
+        if "title" not in document and isinstance(title := tool.annotations.get("title"), str):
             document["title"] = title
         if tool.output_schema is not None and tool.output_schema.get("type") == "object":
             document["outputSchema"] = tool.output_schema
@@ -38,14 +38,15 @@ class McpShape:
     def read(self, definition: JsonObject) -> Tool:
         """Give the tool of an entry; its title becomes the annotation that Vespe keeps it in."""
         annotations = dict(definition["annotations"]) if isinstance(definition.get("annotations"), dict) else {}
+        own_title: JsonObject = {}
         if isinstance(title := definition.get("title"), str):
-            annotations.setdefault("title", title)
+            own_title = {"title": title} if annotations.setdefault("title", title) != title else {}
         output = definition.get("outputSchema")
         return definitions.foreign_tool(
             self.name,
             definition,
             schema=definition.get("inputSchema"),
-            rest=definitions.others(definition, _KNOWN),
+            rest=definitions.others(definition, _KNOWN) | own_title,
             output_schema=output if isinstance(output, dict) else None,
             annotations=annotations,
         )
