@@ -213,3 +213,10 @@ def test_a_shorter_grace_replaces_a_longer_one(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setitem(space["end"].__globals__, "send", lambda pid, *numbers: sent.append((pid, *numbers)))
     space["end"](tree, SimpleNamespace(wait=lambda seconds: next(graces)), 60.0)
     assert sent == [(7, signal.SIGTERM, signal.SIGCONT), (7, signal.SIGKILL)]
+
+
+def test_whoever_shares_this_process_group_is_never_taken_for_the_tools_whatever_the_order() -> None:
+    tree = runpy.run_path(SCRIPT)["Tree"](51, 52)
+    here, own = os.getpid(), os.getpgrp()
+    # A child that has not left the group yet, and, listed behind it, a stranger in that group.
+    assert tree.by_listing({60: (here, own), 61: (1, own), 62: (1, 52)}) == [60, 62]

@@ -77,15 +77,15 @@ class Tree:
 
     def by_listing(self, processes: dict[int, tuple[int, int]]) -> list[int]:
         """The tree by parents and process groups: `processes` maps a pid to its parent's pid and its group."""
-        here = os.getpid()
+        # This process's own group is never the tool's: whoever started it may be in that group too.
+        here, own = os.getpid(), os.getpgrp()
         found, size = {here}, 0
         while size != len(found):
             size = len(found)
             for pid, (parent, group) in processes.items():
                 if pid != here and (parent in found or group in self.groups):
                     found.add(pid)
-                    self.groups.add(group)
-            self.groups.discard(os.getpgrp())
+                    self.groups |= {group} - {own}
         return sorted(found - {here})
 
 
