@@ -17,11 +17,11 @@ PLAN = """\
  2  outcomes tool_templates script_metadata python_names python_types documents fields tool_fields implementations schemas
     locations process file_walk sockets slots confined redaction findings junit
  3  script_environments tooldir configuration places private_copy annotated python_classes schema_forms trees web
-    text_search git_commit adapters.inner adapters.arguments adapters.definitions positions expectations revisions
+    text_search git_commit adapters.inner adapters.arguments positions expectations revisions
     schema_cases sizes tokenizer
  4  annotations file_tools git_changes kits verdicts approvals project http_templates adapters.identifiers
-    adapters.anthropic_blocks foreign schema_places
- 5  catalog scopes snapshots signatures trust adapters.anthropic_contents adapters.ollama_messages inclusion
+    adapters.anthropic_blocks adapters.definitions adapters.anthropic_marks foreign schema_places
+ 5  adapters.shown catalog scopes snapshots signatures trust adapters.anthropic_contents adapters.ollama_messages inclusion
  6  founding resolver drafts review adapters.anthropic_outbound adapters.anthropic_inbound adapters.stops lint.base
     lint.limits schema_changes
  7  authoring executors.base adapters.base lint.refusals compatibility strict_mode

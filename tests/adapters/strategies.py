@@ -5,13 +5,17 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30) | st.sampled_from(["[name: bob]", "[name: eve]"])
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30) | st.sampled_from(
+    ["[name: bob]", "[name: eve]", "[name: ]", "[name]"]
+)
 """Texts that say something; some look like our mark of a name."""
 SPOKEN = TEXTS.filter(lambda text: bool(text.strip()))
 NAMES = st.from_regex(r"[A-Za-z_][A-Za-z0-9_-]{0,20}", fullmatch=True)
-IDS = st.from_regex(r"(call|toolu)_[A-Za-z0-9]{4,12}", fullmatch=True)
+IDS = st.from_regex(r"(call|toolu)_[A-Za-z0-9]{4,12}", fullmatch=True) | st.sampled_from(["vespe_id_6162", "vespe_id_613a62", "vespe_id_"])
+FOREIGN_IDS = IDS | st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=6).filter(lambda i: not i.startswith("vespe_"))
 SCALARS = st.none() | st.booleans() | st.integers(-(10**18), 10**18) | st.floats(allow_nan=False, allow_infinity=False) | TEXTS
-JSON_OBJECTS = st.dictionaries(
+KEPT = st.sampled_from(["x", "{}", "", '{"vespe_arguments":"x"}', {"custom": 1}, {}, 3]).map(lambda held: {"vespe_arguments": held})
+JSON_OBJECTS = KEPT | st.dictionaries(
     TEXTS,
     st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3), max_leaves=6),
     max_size=4,
@@ -38,9 +42,9 @@ SPOKEN_PARTS = st.builds(lambda text, mark: {"type": "text", "text": text, **mar
 @st.composite
 def openai_conversations(draw: st.DrawFn, *, images: bool = True) -> list[dict[str, Any]]:
     """Draw a conversation in OpenAI's format that Anthropic can express: turns in order, each call answered, ids unique."""
-    system = draw(st.lists(TEXTS, max_size=3))
+    system = draw(st.lists(SPOKEN, max_size=3))
     messages: list[dict[str, Any]] = [{"role": "system", "content": text} for text in system]
-    ids = iter(draw(st.lists(IDS, min_size=12, max_size=12, unique=True)))
+    ids = iter(draw(st.lists(FOREIGN_IDS, min_size=12, max_size=12, unique=True)))
     messages += draw(users(images=images))
     for _ in range(draw(st.integers(0, 3))):
         names = draw(st.lists(NAMES, max_size=3))
@@ -68,17 +72,16 @@ def assistant_and_results(draw: st.DrawFn, calls: list[dict[str, Any]], *, image
 def user_messages(draw: st.DrawFn, *, images: bool) -> dict[str, Any]:
     """Draw what a user says: a text, or several parts."""
     part = TEXT_PARTS | IMAGES | FILES if images else TEXT_PARTS
-    message = {"role": "user", "content": draw(TEXTS | st.lists(part, min_size=2, max_size=4))}
-    return {**message, **draw(st.sampled_from([{}, {}, {"name": "alice"}]))}
+    parts = st.builds(lambda first, more: [first, *more], SPOKEN_PARTS, st.lists(part, min_size=1, max_size=3))
+    message = {"role": "user", "content": draw(SPOKEN | parts)}
+    return {**message, **draw(st.sampled_from([{}, {}, {"name": "alice"}, {"name": "bob"}]))}
 
 
 @st.composite
 def users(draw: st.DrawFn, *, images: bool) -> list[dict[str, Any]]:
     """Draw a turn of one user, or of a named one and others, of whom each is marked."""
-    first, *more = draw(st.lists(user_messages(images=images), min_size=1, max_size=2))
-    if not more:
-        return [first]
-    return [{**first, "name": "carol"}, {**more[0], "content": draw(SPOKEN.filter(lambda text: not text.startswith("[name: ")))}]
+    first, *more = draw(st.lists(user_messages(images=images), min_size=1, max_size=3))
+    return [{**first, "name": "bob"}, *more] if more else [first]
 
 
 def argument_texts() -> st.SearchStrategy[str]:
@@ -108,7 +111,7 @@ SCHEMAS = st.fixed_dictionaries(
 
 
 ANTHROPIC_TEXTS = st.builds(
-    lambda text, more: {"type": "text", "text": text, **more}, SPOKEN, st.just({}) | MARKS | st.just({"citations": None})
+    lambda text, more: {"type": "text", "text": text, **more}, SPOKEN, st.just({}) | st.just({}) | MARKS | st.just({"citations": None})
 )
 CALL_FIELDS: st.SearchStrategy[Any] = st.just({}) | MARKS | st.just({"caller": {"type": "direct"}})
 ASIDE = st.sampled_from(
@@ -143,7 +146,7 @@ def anthropic_conversations(draw: st.DrawFn) -> tuple[Any, list[dict[str, Any]]]
     """Draw (system, messages) that keep Anthropic's rules, with every kind of block in every place that it may stand in."""
     system = draw(st.just([]) | SPOKEN | st.lists(ANTHROPIC_TEXTS, min_size=1, max_size=3))
     ids = iter(draw(st.lists(IDS, min_size=12, max_size=12, unique=True)))
-    messages: list[dict[str, Any]] = [{"role": "user", "content": draw(TEXTS | st.lists(USER_BLOCKS, min_size=1, max_size=3))}]
+    messages: list[dict[str, Any]] = [{"role": "user", "content": draw(SPOKEN | st.lists(USER_BLOCKS, min_size=1, max_size=3))}]
     for _ in range(draw(st.integers(0, 3))):
         calls = [
             {

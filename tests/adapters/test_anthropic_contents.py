@@ -13,13 +13,14 @@ def text(said: str) -> dict[str, str]:
     return {"type": "text", "text": said}
 
 
-def test_a_users_name_is_marked_and_a_text_like_a_mark_is_protected() -> None:
-    assert contents.speaker({"name": "alice"}) == "alice" and contents.speaker({"name": "a]"}) == contents.speaker({}) == ""
-    assert contents.marked([("alice", [text("hi")])]) == [text("[name: alice]"), text("hi")]
-    assert contents.marked([("", [text("[name: bob]"), text("hi")])]) == [text("[name: ]"), text("[name: bob]"), text("hi")]
-    assert contents.marked([("bob", [text("hi")]), ("", [text("ho")])])[2:] == [text("[name: ]"), text("ho")]
+def test_a_name_is_no_content() -> None:
     assert contents.user_blocks({"content": "", "name": "alice"}, 0) == []
     assert contents.user_blocks({"content": "hi", "name": "a]b"}, 0) == [text("hi")]
+
+
+def test_blank_texts_go_where_no_other_text_is_beside_them() -> None:
+    assert contents.worded([text(" "), text("a")]) == [text(" "), text("a")]
+    assert contents.worded([text(" "), THINKING, text("\n")]) == [THINKING]
 
 
 def test_empty_text_is_dropped() -> None:

@@ -156,14 +156,16 @@ def test_ids_outside_the_alphabet_come_back() -> None:
     [
         (["[name: bob]"], [("", ["[name: bob]"])]),
         (["a", "[name: bob]"], [("", ["a", "[name: bob]"])]),
-        (["[name: ]", "[name: bob]", "a"], [("", ["[name: bob]", "a"])]),
-        (["[name: eve]", "a", "[name: eve]", "[name: bob]", "b"], [("eve", ["a", "[name: bob]", "b"])]),
+        (["[name]", "[name: bob]", "a"], [("", ["[name: bob]", "a"])]),
+        (["[name: eve]", "a", "[name]", "[name: bob]", "b"], [("eve", ["a", "[name: bob]", "b"])]),
+        (["[name: ]", "hi"], [("", ["hi"])]),
+        (["[name: eve]", "[name: bob]", "hi"], [("", ["hi"])]),
         (["[name: eve]", "a", "[name: ]", "b"], [("eve", "a"), ("", "b")]),
     ],
 )
-def test_a_mark_behind_a_mark_or_at_the_end_is_text(blocks: list[str], messages: list[tuple[str, Any]]) -> None:
+def test_marks_are_read_only_as_they_are_written_and_every_turn_comes_back(blocks: list[str], messages: list[tuple[str, Any]]) -> None:
     given: list[dict[str, Any]] = [{"role": "user", "content": [text(block) for block in blocks]}]
     read = to_openai_messages(given)
     said = [[part["text"] for part in m["content"]] if isinstance(m["content"], list) else m["content"] for m in read]
     assert [(m.get("name", ""), words) for m, words in zip(read, said, strict=True)] == messages
-    assert from_openai_messages(read)["messages"] in (given, [{"role": "user", "content": blocks[0]}])
+    assert from_openai_messages(read)["messages"] == given

@@ -101,7 +101,7 @@ def test_a_late_result_moves_up_to_its_call() -> None:
 def test_a_conversation_may_end_in_open_calls_and_may_not_go_on_without_them() -> None:
     opened = [user("a"), asked(call("1"), call("2")), result("2")]
     assert kinds(from_openai_messages(opened)["messages"])[-1] == ("user", ["tool_result"])
-    with pytest.raises(InvalidDocument, match=r"messages\[1\]: the conversation goes on without the result of 1"):
+    with pytest.raises(InvalidDocument, match=r"messages\[1\]: the conversation goes on without the result of '1'"):
         from_openai_messages([*opened, user("b")])
 
 

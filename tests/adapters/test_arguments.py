@@ -30,8 +30,8 @@ def test_empty_and_null_are_an_empty_object_and_they_alone(nothing: str | None) 
 @settings(derandomize=True, max_examples=200, deadline=None)
 @given(JSON_OBJECTS)
 def test_every_object_is_the_same_value_on_both_sides(value: dict[str, Any]) -> None:
-    assert arguments.to_input(json.dumps(value)) == value
-    assert json.loads(arguments.to_arguments(value)) == value
+    assert arguments.to_input(arguments.to_arguments(value)) == value
+    assert value.keys() == {arguments.KEY} or json.loads(arguments.to_arguments(value)) == value
 
 
 @settings(derandomize=True, max_examples=200, deadline=None)
@@ -50,6 +50,13 @@ def test_an_object_whose_one_key_is_ours_is_kept_as_text() -> None:
     made = arguments.to_input({"vespe_arguments": "x"})
     assert made == {"vespe_arguments": '{"vespe_arguments":"x"}'}
     assert json.loads(arguments.to_arguments(made)) == {"vespe_arguments": "x"}
+
+
+@pytest.mark.parametrize("held", ["{}", "", ' {"a": 1}', {"custom": 1}, {"custom": "a", "b": 1}, {}, 3, None])
+def test_an_input_of_anothers_under_our_key_is_an_input_like_any_other(held: object) -> None:
+    value: dict[str, Any] = {"vespe_arguments": held}
+    assert arguments.kept_text(value) is None is arguments.custom_text(value)
+    assert json.loads(arguments.to_arguments(value)) == value == arguments.to_input(json.dumps(value))
 
 
 def test_only_a_custom_calls_input_is_one() -> None:

@@ -1,10 +1,12 @@
 """Foreign definitions as tools."""
 
+import functools
+from typing import Any, cast
+
 import pytest
 
-from vespe.adapters import definitions
+from vespe.adapters import SHAPES, definitions
 from vespe.errors import InvalidDocument
-from vespe.models import Tool
 
 
 def test_a_foreign_tool_has_a_document_for_config_json_and_nothing_that_implements_it() -> None:
@@ -19,8 +21,6 @@ def test_a_foreign_tool_has_a_document_for_config_json_and_nothing_that_implemen
         "annotations": {"title": "T"},
         "api_fields": {"mcp": {"icons": []}},
     }
-    assert definitions.own_fields(tool, "mcp") == {"icons": []}
-    assert definitions.own_fields(tool, "openai") == {}
 
 
 def test_a_schema_without_a_type_is_an_objects() -> None:
@@ -45,8 +45,26 @@ def test_what_is_no_definition_is_refused_with_its_name(definition: dict[str, ob
         definitions.foreign_tool("mcp", definition, schema=schema, rest={})
 
 
-@pytest.mark.parametrize("kept", [None, 3, {"mcp": 3}, {"openai": {}}])
-def test_fields_of_another_kind_are_none(kept: object) -> None:
-    tool = Tool(uid="tool-t", name="t", description="", input_schema={}, document={"api_fields": kept})
-    assert definitions.own_fields(tool, "mcp") == {}
-    assert definitions.described(tool) == {"name": "t"}
+@pytest.mark.parametrize("schema", [{"properties": 3}, {"$schema": 3}, {"allOf": {}}])
+def test_a_schema_that_no_model_could_be_shown_is_refused(schema: dict[str, object]) -> None:
+    with pytest.raises(InvalidDocument, match="in the schema of its inputs cannot be"):
+        definitions.foreign_tool("mcp", {"name": "t"}, schema=schema, rest={})
+
+
+DEEP: Any = functools.reduce(lambda inner, _: [inner], range(100_000), cast("Any", 0))
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(
+    "key", ["type", "name", "description", "parameters", "input_schema", "inputSchema", "outputSchema", "annotations", "more"]
+)
+def test_deep_and_huge_values_end_in_a_sentence_of_a_few_words(shape: str, key: str) -> None:
+    for value in (DEEP, {"a": DEEP}, {"enum": ["x" * 100_000] * 100}, 10**5000):
+        given = {"name": "t", key: value}
+        for definition in (given, {"function": given}, {"type": "function", "function": given}):
+            try:
+                made = SHAPES[shape].definition(SHAPES[shape].read(definition))
+            except InvalidDocument as error:
+                assert len(str(error)) < 500
+            else:
+                assert made

@@ -21,6 +21,11 @@ def test_an_id_in_the_alphabet_stays(usual: str) -> None:
     assert encode_id(usual) == usual == decode_id(usual)
 
 
+@pytest.mark.parametrize("foreign", ["vespe_id_6162", "vespe_id_746f6f6c75", "vespe_id_76657370655f69645f6162"])
+def test_an_id_that_only_looks_encoded_is_anothers_and_stays(foreign: str) -> None:
+    assert decode_id(foreign) == foreign == encode_id(foreign)
+
+
 def test_an_id_that_looks_encoded_is_encoded_again() -> None:
     assert decode_id(encode_id("vespe_id_6161")) == "vespe_id_6161"
 

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import jsonschema_rs
 import pytest
 
 from tests.adapters.judges import accepts, complaint
@@ -25,14 +26,21 @@ def test_annotations_title_and_an_object_output_are_listed() -> None:
     assert shown["inputSchema"] == {"type": "object", "additionalProperties": False}
 
 
-def test_an_output_that_is_no_object_is_not_listed() -> None:
-    tool = Tool(uid="tool-t", name="today", description="D.", input_schema={"type": "object"}, output_schema={"type": "string"})
-    assert McpShape().definition(tool).keys() == {"name", "description", "inputSchema"}
+@pytest.mark.parametrize("schema", [{"type": "string"}, {"type": ["object", "null"]}, {"$ref": "#/$defs/a", "$defs": {"a": OBJECT}}, {}])
+def test_an_output_of_any_kind_is_listed_and_its_results_are_structured(shared: Path, schema: dict[str, Any]) -> None:
+    tool = Tool(uid="tool-t", name="today", description="D.", input_schema={"type": "object"}, output_schema=schema)
+    listed = McpShape().definition(tool)
+    assert listed["outputSchema"] == schema
+    newest = json.loads((shared / "corpus" / "mcp-messages" / "schema" / "2026-07-28" / "schema.json").read_text(encoding="utf-8"))
+    judge = jsonschema_rs.validator_for({**newest, "$ref": "#/$defs/Tool"})
+    assert judge.is_valid(listed) and not judge.is_valid({**listed, "outputSchema": "x"})
+    assert McpAdapter(tool).format_tool_output("r")["structuredContent"] == "r"
 
 
 def test_an_entry_is_read_with_its_title_annotations_and_what_only_mcp_knows() -> None:
-    entry = {"name": "t", "title": "T", "inputSchema": OBJECT, "outputSchema": OBJECT, "annotations": {"readOnlyHint": True}, "icons": []}
-    tool = McpShape().read(entry)
+    annotations = {"readOnlyHint": True}
+    entry = {"name": "t", "title": "T", "inputSchema": OBJECT, "outputSchema": OBJECT, "annotations": annotations, "icons": []}
+    tool = McpShape().read({**entry, "annotations": {**annotations, "destructiveHint": None}})
     assert (tool.output_schema, tool.annotations) == (OBJECT, {"readOnlyHint": True, "title": "T"})
     assert McpShape().definition(tool)["icons"] == []
     assert McpShape().read({"name": "t", "inputSchema": OBJECT, "annotations": 3, "outputSchema": 3}).annotations == {}
@@ -123,6 +131,17 @@ def test_what_is_no_result_and_no_message_is_said() -> None:
             from_tool_message(wrong)
 
 
-def test_a_title_and_another_one_among_the_annotations_are_both_kept() -> None:
-    entry = {"name": "t", "title": "A", "inputSchema": OBJECT | {"additionalProperties": False}, "annotations": {"title": "B"}}
-    assert McpShape().definition(McpShape().read(entry)) == entry
+@pytest.mark.parametrize(
+    "titles",
+    [
+        {"title": "A"},
+        {"annotations": {"title": "A"}},
+        {"title": "A", "annotations": {"title": "A"}},
+        {"title": "A", "annotations": {"title": "B"}},
+    ],
+)
+def test_a_title_comes_back_where_it_stood(titles: dict[str, Any]) -> None:
+    entry: dict[str, Any] = {"name": "t", "inputSchema": OBJECT | {"additionalProperties": False}, **titles}
+    tool = McpShape().read(entry)
+    assert tool.annotations["title"] in ("A", "B")
+    assert McpShape().definition(tool) == entry

@@ -29,6 +29,12 @@ def test_strict_comes_back_where_it_was_said() -> None:
     assert OpenAIResponsesShape().definition(OpenAIResponsesShape().read(definition)) == definition
 
 
+def test_a_definition_without_strict_is_one_with_null_which_means_the_same() -> None:
+    definition = {"type": "function", "name": "t", "parameters": {"type": "object", "additionalProperties": False}}
+    made = OpenAIResponsesShape().definition(OpenAIResponsesShape().read(definition))
+    assert made == {**definition, "strict": None} and accepts("openai-responses tool", made)
+
+
 def test_a_tool_that_openai_runs_is_refused() -> None:
     with pytest.raises(InvalidDocument, match="web_search"):
         OpenAIResponsesShape().read({"type": "web_search"})

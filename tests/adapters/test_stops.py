@@ -87,6 +87,14 @@ def test_anthropics_usage_counts_the_cache_into_the_prompt_and_comes_back() -> N
     Usage.model_validate(stops.to_anthropic_usage(made))
 
 
+def test_what_vespe_does_not_know_of_anthropics_usage_comes_back_and_nothing_is_shared() -> None:
+    usage = {"input_tokens": 1, "output_tokens": 2, "server_tool_use": {"web_search_requests": 1}, "iterations": [{"a": 1}]}
+    made = stops.from_anthropic_usage(usage)
+    assert made["anthropic"] == {"iterations": [{"a": 1}]} and made["server_tool_use"] is not usage["server_tool_use"]
+    assert stops.to_anthropic_usage(made) == usage
+    assert stops.to_anthropic_usage(made)["iterations"] is not made["anthropic"]["iterations"]
+
+
 def test_usage_with_nulls_and_without_details_comes_back_too() -> None:
     for usage in ({"input_tokens": 1, "output_tokens": 2}, {"input_tokens": 1, "output_tokens": 2, "cache_read_input_tokens": None}):
         assert stops.to_anthropic_usage(stops.from_anthropic_usage(usage)) == usage

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from vespe.lint.base import Bounds, Found, Node, Outline, Rule, SchemaProblem, SetRule, Subject
+from vespe.lint.base import Bounds, Found, Node, Outline, Rule, SchemaProblem, SetRule, Subject, safety_warning
 
 
 @pytest.mark.parametrize("shape", [Bounds, Found, Outline, Rule, SetRule, Subject])
@@ -24,3 +24,15 @@ def test_what_is_found_is_about_the_whole_unless_it_says_a_part() -> None:
 def test_nodes_and_problems_are_plain_rows() -> None:
     assert Node("input_schema", "/a", {}, 1, ("a",)).steps == ("a",)
     assert SchemaProblem("input_schema", "/a", "m")[1] == "/a"
+
+
+def test_a_warning_of_the_safety_family_is_made_of_its_words_and_examples() -> None:
+    rule = safety_warning("safety-x", ("Title", "Why."), examples=("bad", "good"), check=lambda _: iter(()))
+    assert (rule.family, rule.severity, rule.title, rule.rationale, rule.bad, rule.good) == (
+        "safety",
+        "warning",
+        "Title",
+        "Why.",
+        "bad",
+        "good",
+    )

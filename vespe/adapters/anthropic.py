@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from vespe import schemas
-from vespe.adapters import arguments, definitions, execution
+from vespe.adapters import arguments, definitions, execution, shown
 from vespe.adapters.anthropic_inbound import to_openai_messages
 from vespe.adapters.anthropic_outbound import from_openai_messages
+from vespe.adapters.inner import quoted
 from vespe.adapters.stops import from_anthropic_usage, to_anthropic_usage, to_finish_reason, to_stop_reason
 from vespe.models import JsonObject, JsonValue, Tool
 from vespe.outcomes import Call
@@ -30,13 +30,12 @@ class AnthropicShape:
 
     def definition(self, tool: Tool) -> JsonObject:
         """Give `{"name", "description", "input_schema"}`."""
-        schema = schemas.closed_schema(tool.input_schema)
-        return definitions.own_fields(tool, self.name) | definitions.described(tool) | {"input_schema": schema}
+        return shown.own_fields(tool, self.name) | shown.described(tool) | {"input_schema": shown.shown_schema(tool)}
 
     def read(self, definition: JsonObject) -> Tool:
         """Give the tool of a definition; one that Anthropic runs itself (a `type` other than custom) is refused."""
         if definition.get("type") not in (None, "custom"):
-            definitions.refuse(definition.get("name"), f"is of type {definition['type']!r}, which Anthropic runs itself")
+            definitions.refuse(definition.get("name"), f"is of type {quoted(definition['type'])}, which Anthropic runs itself")
         rest = definitions.others(definition, ("name", "description", "input_schema"))
         return definitions.foreign_tool(self.name, definition, schema=definition.get("input_schema"), rest=rest)
 

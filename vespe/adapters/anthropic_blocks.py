@@ -191,8 +191,10 @@ def document_text(part: JsonObject) -> str | None:
 
 
 def _text_within(block: JsonObject) -> str:
-    """The text of a search result or a document that holds one, behind its title and where it is from."""
+    """The text of a search result or a document that holds one, behind its title and where it is from; of a text, itself."""
     source = block.get("source")
+    if block.get("type") == "text" and isinstance(block.get("text"), str):
+        return said(block["text"])
     if block.get("type") == "search_result":
         head, held = [block.get("title"), source], block.get("content")
     elif block.get("type") == "document" and isinstance(source, dict):

@@ -10,8 +10,6 @@ from vespe.adapters.inner import BLOCKS, CACHE, CALL, IS_ERROR, PART, copied, is
 from vespe.errors import InvalidDocument
 from vespe.models import JsonObject, JsonValue
 
-NAME_MARK: Final = re.compile(r"\[name: ([^\]\r\n]{0,64})\]")
-"""A text block of this form opens what a named participant says; Anthropic's messages have no `name`."""
 _OUTSIDE_NAMES: Final = re.compile(r"[^A-Za-z0-9_-]")
 _LONGEST_NAME: Final = 128
 _RESULTS: Final = ("tool", "function")
@@ -31,40 +29,11 @@ def user_blocks(message: JsonObject, index: int) -> list[JsonObject]:
     return _content_blocks(message, index)
 
 
-def speaker(message: JsonObject) -> str:
-    """Give the `name` of a user message, "" where it has none that a mark can hold."""
-    name = message.get("name")
-    name = said(name) if isinstance(name, str) else ""
-    return name if NAME_MARK.fullmatch(f"[name: {name}]") else ""
-
-
-def marked(spoken: list[tuple[str, list[JsonObject]]]) -> list[JsonObject]:
-    """Give the blocks of one user turn from what each (name, blocks) in it says.
-
-    A named one stands behind its mark, an unnamed one behind `[name: ]` where the turn holds a mark already. A text
-    that looks like a mark stands directly behind one, and is no mark there, nor at the very end.
-    """
-    made: list[JsonObject] = []
-    any_mark = False
-    for place, (name, blocks) in enumerate(spoken):
-        mark: JsonObject = {"type": "text", "text": f"[name: {name}]"}
-        if opened := bool(name) or any_mark:
-            made.append(dict(mark))
-        for at, block in enumerate(blocks):
-            last = place == len(spoken) - 1 and at == len(blocks) - 1
-            if marked_name(block) is not None and not (opened and at == 0) and not last:
-                made.append(dict(mark))
-                any_mark = True
-            made.append(block)
-        any_mark = any_mark or opened
-    return made
-
-
-def marked_name(block: JsonObject) -> str | None:
-    """Give the name that a block of the form of a mark holds, None where it is of no such form."""
-    text = block.get("text") if block.keys() == {"type", "text"} else None
-    found = NAME_MARK.fullmatch(text) if isinstance(text, str) else None
-    return None if found is None else found[1]
+def worded(blocks: list[JsonObject]) -> list[JsonObject]:
+    """Give blocks without blank texts where no other text is among them: Anthropic refuses a message of those alone."""
+    if all(is_blank(block) for block in blocks if block.get("type") == "text"):
+        return [block for block in blocks if not is_blank(block)]
+    return blocks
 
 
 def is_blank(block: JsonObject) -> bool:

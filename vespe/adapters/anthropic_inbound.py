@@ -5,7 +5,7 @@ from typing import Final
 
 from vespe.adapters import arguments
 from vespe.adapters.anthropic_blocks import to_part, verbatim
-from vespe.adapters.anthropic_contents import marked_name
+from vespe.adapters.anthropic_marks import looks_marked, unmarked
 from vespe.adapters.identifiers import Calls, decode_id, utf8_id
 from vespe.adapters.inner import BLOCKS, CALL, PART, checked, is_empty, parts_of, plain_text, quoted, refuse, rest_of, said
 from vespe.errors import InvalidDocument
@@ -51,14 +51,14 @@ def _read(message: JsonObject, index: int) -> tuple[list[JsonObject], list[JsonV
     return _parts(parts_of(message.get("content"), index), index)
 
 
-def _parts(blocks: list[JsonObject], index: int) -> tuple[list[JsonObject], list[JsonValue] | None]:
-    """Give the parts of blocks, and the order of all where OpenAI cannot say each of them."""
+def _parts(blocks: list[JsonObject], index: int, *, literal: bool = False) -> tuple[list[JsonObject], list[JsonValue] | None]:
+    """Give the parts of blocks, and the order of all where OpenAI cannot say each of them, nor, with `literal`, what looks marked."""
     parts: list[JsonObject] = []
     order: list[JsonValue] = []
     for block in blocks:
         if is_empty(block):
             continue
-        part = to_part(block, index)
+        part = None if literal and looks_marked(block) else to_part(block, index)
         if part is not None:
             parts.append(part)
         order.append(verbatim(block, index) if part is None else PART)
@@ -133,33 +133,14 @@ def _user(message: JsonObject, calls: Calls[None], index: int) -> Iterator[JsonO
     results = [block for block in blocks if block.get("type") == "tool_result"]
     for block in results:
         yield _result(block, calls, index)
-    stretches = _stretches([block for block in blocks if block.get("type") != "tool_result"])
+    rest = [block for block in blocks if block.get("type") != "tool_result"]
+    read = unmarked(rest)
+    stretches = [("", rest)] if read is None else read
     several = bool(results) or len(stretches) > 1 or (bool(stretches) and bool(stretches[0][0]))
     for name, stretch in stretches:
-        for spoken in _spoken("user", *_parts(stretch, index), text=several or isinstance(message.get("content"), str)):
+        text = several or isinstance(message.get("content"), str)
+        for spoken in _spoken("user", *_parts(stretch, index, literal=read is None), text=text):
             yield {**spoken, "name": said(name)} if name else spoken
-
-
-def _stretches(blocks: list[JsonObject]) -> list[tuple[str, list[JsonObject]]]:
-    """Give (name, what they say) for each speaker, as `anthropic_contents.marked` wrote them.
-
-    What has the form of a mark is text at the very end and directly behind a mark; where that mark names who speaks
-    already, it only says so and opens nothing.
-    """
-    names = [marked_name(block) for block in blocks]
-    made: list[tuple[str, list[JsonObject]]] = []
-    behind_mark = False
-    for at, (block, name) in enumerate(zip(blocks, names, strict=True)):
-        if name is None or behind_mark or at == len(blocks) - 1:
-            if not made:
-                made.append(("", []))
-            made[-1][1].append(block)
-            behind_mark = False
-            continue
-        behind_mark = True
-        if names[at + 1] is None or (made[-1][0] if made else "") != name:
-            made.append((name, []))
-    return made
 
 
 def _result(block: JsonObject, calls: Calls[None], index: int) -> JsonObject:

@@ -11,14 +11,14 @@ from vespe.adapters.anthropic_contents import (
     call_name,
     calls_of,
     is_blank,
-    marked,
     result_block,
-    speaker,
     system_blocks,
     user_blocks,
+    worded,
 )
+from vespe.adapters.anthropic_marks import literal, marked, speaker
 from vespe.adapters.identifiers import Calls, Waiting
-from vespe.adapters.inner import checked, plain_text, quoted, refuse
+from vespe.adapters.inner import checked, plain_text, quoted, quoted_names, refuse
 from vespe.models import JsonObject, JsonValue
 
 _SYSTEM: Final = ("system", "developer")
@@ -27,7 +27,10 @@ _RESULT: Final = ("tool", "function")
 
 @dataclass(slots=True)
 class _Turn:
-    """One message to be: what one side says until another does; `plain` while one message that is a text made it."""
+    """One message to be: what one side says until another does.
+
+    `plain` while one message that is a text made it, `literal` while one whose texts are no marks did.
+    """
 
     index: int
     role: str
@@ -35,18 +38,19 @@ class _Turn:
     results: list[JsonObject] = field(default_factory=list)
     calls: list[Waiting["_Turn"]] = field(default_factory=list)
     plain: bool = True
+    literal: bool = False
 
-    def say(self, blocks: list[JsonObject], *, name: str = "", plain: bool) -> None:
-        self.plain = plain and not self.spoken
+    def say(self, blocks: list[JsonObject], *, name: str = "", plain: bool, literal: bool = False) -> None:
+        self.plain, self.literal = plain and not self.spoken, literal and not self.spoken
         self.spoken.append((name, blocks))
 
     def join(self, other: "_Turn") -> None:
-        self.plain = other.plain and not self.spoken
+        self.plain, self.literal = other.plain and not self.spoken, other.literal and not self.spoken
         self.spoken += other.spoken
 
     def blocks(self) -> list[JsonObject]:
         """What it says, with the marks of names, and without blank text beside a call, which Anthropic refuses."""
-        if self.role == "user":
+        if self.role == "user" and not self.literal:
             return marked(self.spoken)
         every = [block for _, blocks in self.spoken for block in blocks]
         return [block for block in every if not is_blank(block)] if self.calls else every
@@ -76,7 +80,7 @@ def from_openai_messages(messages: Iterable[JsonObject], *, settle_system: bool 
 
 
 def _system(messages: list[JsonObject]) -> JsonValue:
-    spoken = [(message, blocks) for index, message in enumerate(messages) if (blocks := system_blocks(message, index))]
+    spoken = [(message, blocks) for index, message in enumerate(messages) if (blocks := worded(system_blocks(message, index)))]
     if len(spoken) == 1 and isinstance(spoken[0][0]["content"], str):
         text = plain_text(spoken[0][1])
         return spoken[0][1] if text is None else text
@@ -95,9 +99,10 @@ def _turns(messages: list[JsonObject], start: int) -> list[_Turn]:
             _result(calls, message, index)
         elif role == "user" or role in _SYSTEM:
             own = "user" if role == "user" else "system"
-            if blocks := (user_blocks if own == "user" else system_blocks)(message, index):
+            if blocks := worded((user_blocks if own == "user" else system_blocks)(message, index)):
                 name = speaker(message) if own == "user" else ""
-                _turn(turns, own, index).say(blocks, name=name, plain=isinstance(message.get("content"), str))
+                plain = isinstance(message.get("content"), str)
+                _turn(turns, own, index).say(blocks, name=name, plain=plain, literal=own == "user" and literal(message))
         else:
             refuse(index, f"has the role {quoted(role)}; there are system, developer, user, assistant and tool", pointer="/role")
     return turns
@@ -117,7 +122,7 @@ def _assistant(turns: list[_Turn], calls: Calls[_Turn], message: JsonObject, *, 
     if len(turns) > count:
         calls.begin_turn()
     added = [(call, calls.add(call.get("id"), call_name(call, index), turn)) for call in calls_of(message, index)]
-    blocks = assistant_blocks(message, [call_block(call, waiting.id, index) for call, waiting in added], index)
+    blocks = worded(assistant_blocks(message, [call_block(call, waiting.id, index) for call, waiting in added], index))
     if not blocks and len(turns) > count:
         turns.pop()
         return
@@ -139,7 +144,7 @@ def _refuse_unanswered(turns: list[_Turn]) -> None:
     last = next((turn for turn in reversed(turns) if turn.role in ("assistant", "user")), None)
     for turn in turns:
         if turn is not last and (missing := [call.id for call in turn.calls if not call.answered]):
-            refuse(turn.index, f"the conversation goes on without the result of {', '.join(missing)}", pointer="/tool_calls")
+            refuse(turn.index, f"the conversation goes on without the result of {quoted_names(missing)}", pointer="/tool_calls")
 
 
 def _settled(turns: list[_Turn]) -> list[_Turn]:

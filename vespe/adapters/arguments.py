@@ -17,8 +17,8 @@ _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separato
 def to_input(arguments: JsonValue) -> JsonObject:
     """Give the input object of OpenAI's `arguments`; `""` and null are `{}`, and they alone.
 
-    What is not one strict JSON object travels as `{"vespe_arguments": text}`. So does an object whose one key is
-    that key, so that `to_arguments` gives every text of that kind back as it was.
+    What is not one strict JSON object travels as `{"vespe_arguments": text}`. So does an object that itself reads as
+    such a text's, or as a custom call's, so that `to_arguments` gives it back.
     """
     if arguments is None or arguments == "":
         return {}
@@ -28,7 +28,8 @@ def to_input(arguments: JsonValue) -> JsonObject:
         value = documents.parse_json(data, limit=len(data))
     except (InvalidDocument, UnicodeEncodeError):
         return {KEY: documents.repair_surrogates(text)}
-    return value if isinstance(value, dict) and value.keys() != {KEY} else {KEY: text}
+    plain = isinstance(value, dict) and (value.keys() != {KEY} or (kept_text(value) is None and custom_text(value) is None))
+    return value if plain else {KEY: text}
 
 
 def to_arguments(value: JsonValue) -> str:
@@ -38,10 +39,14 @@ def to_arguments(value: JsonValue) -> str:
 
 
 def kept_text(value: JsonValue) -> str | None:
-    """Give the text that was no JSON object when it set out, or None where `value` is an input like any other."""
-    if isinstance(value, dict) and value.keys() == {KEY} and isinstance(value[KEY], str):
-        return documents.repair_surrogates(value[KEY])
-    return None
+    """Give the text that was no JSON object when it set out, or None where `value` is an input like any other.
+
+    A text that is a JSON object never sets out so: such an input is the vendor's own.
+    """
+    if not isinstance(value, dict) or value.keys() != {KEY} or not isinstance(value[KEY], str):
+        return None
+    text = documents.repair_surrogates(value[KEY])
+    return text if to_input(text) == {KEY: text} else None
 
 
 def custom_input(text: str) -> JsonObject:

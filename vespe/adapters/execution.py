@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final, Protocol
 
 from vespe import defaults, documents, schemas
+from vespe.adapters.inner import detached, quoted, quoted_names
 from vespe.errors import (
     InvalidArguments,
     InvalidDocument,
@@ -48,7 +49,8 @@ def execute_tool(adapter: OfTool, call: Call, registry: Registry) -> JsonValue:
     """
     tool = adapter.tool
     if call.tool != tool.name:
-        raise InvalidToolCall(f"the call is of {call.tool!r}, and the tool here is {tool.name!r}", hint=f"call {tool.name!r}")
+        own = quoted(tool.name)
+        raise InvalidToolCall(f"the call is of {quoted(call.tool)}, and the tool here is {own}", hint=f"call {own}")
     inputs = _inputs(tool, call.arguments)
     if tool.name not in registry:
         raise ToolImplementationNotFound(tool.name)
@@ -62,11 +64,11 @@ def _inputs(tool: Tool, arguments: JsonObject | str | bytes) -> JsonObject:
             arguments = documents.parse_object(arguments or b"{}", limit=defaults.MAX_ARGUMENT_BYTES)
         except InvalidDocument as error:
             raise ParsingError(
-                f"the arguments of {tool.name!r} cannot be read: the text {error.reason}", hint="give one JSON object"
+                f"the arguments of {quoted(tool.name)} cannot be read: the text {error.reason}", hint="give one JSON object"
             ) from None
     if violations := schemas.compile_schema(tool.input_schema, closed=True).violations(arguments):
         told = "; ".join(violation["message"] for violation in violations)
-        raise InvalidArguments(f"the arguments of {tool.name!r} do not fit its schema: {told}", violations=violations)
+        raise InvalidArguments(f"the arguments of {quoted(tool.name)} do not fit its schema: {told}", violations=violations)
     return schemas.fill_defaults(tool.input_schema, arguments)
 
 
@@ -108,7 +110,13 @@ def _plain_arguments(given: Any) -> JsonObject | str:
         text = documents.compact_json(given)
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidToolCall(f"the arguments cannot be said in JSON: {error}", hint="give one JSON object") from None
-    return given if isinstance(given, dict) else text
+    if not isinstance(given, dict):
+        return text
+    try:
+        arguments: JsonObject = detached(given, "the arguments")
+    except InvalidDocument as error:
+        raise InvalidToolCall(f"the arguments cannot be taken: {error.reason}", hint="give one JSON object") from None
+    return arguments
 
 
 def own_calls(tool: Tool, calls: Iterable[Call]) -> tuple[Call, ...]:
@@ -116,8 +124,8 @@ def own_calls(tool: Tool, calls: Iterable[Call]) -> tuple[Call, ...]:
     every = list(calls)
     own = tuple(call for call in every if call.tool == tool.name)
     if every and not own:
-        names = ", ".join(dict.fromkeys(repr(call.tool) for call in every))
-        raise InvalidToolCall(f"there is no tool called {names} here; there is {tool.name!r}", hint=f"call {tool.name!r}")
+        names = quoted_names(call.tool for call in every)
+        raise InvalidToolCall(f"there is no tool called {names} here; there is {quoted(tool.name)}", hint=f"call {quoted(tool.name)}")
     return own
 
 
@@ -144,3 +152,13 @@ def text_of(value: JsonValue) -> str:
         return documents.compact_json(value)
     except (TypeError, ValueError, RecursionError) as error:
         raise ToolExecutionError(f"the result cannot be said in JSON: {error}") from None
+
+
+def apart(value: JsonValue) -> JsonValue:
+    """Give a copy of a result, so that nothing that is sent is shared with it; raises ToolExecutionError for what JSON cannot say."""
+    text_of(value)
+    try:
+        made: JsonValue = detached(value, "the result")
+    except InvalidDocument as error:
+        raise ToolExecutionError(f"the result {error.reason}") from None
+    return made

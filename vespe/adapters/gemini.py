@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
-from vespe import schemas
-from vespe.adapters import definitions, execution
+from vespe.adapters import definitions, execution, shown
 from vespe.models import JsonObject, JsonValue, Tool
 from vespe.outcomes import Call
 
@@ -25,13 +24,12 @@ class GeminiShape:
 
         Those fields take JSON Schema; the older `parameters` take a part of OpenAPI's, which cannot say every schema.
         """
-        shown = definitions.described(tool) | {"parametersJsonSchema": schemas.closed_schema(tool.input_schema)}
-        output = {} if tool.output_schema is None else {"responseJsonSchema": tool.output_schema}
-        return definitions.own_fields(tool, self.name) | shown | output
+        told = shown.described(tool) | {"parametersJsonSchema": shown.shown_schema(tool)}
+        return shown.own_fields(tool, self.name) | told | shown.shown_output(tool, "responseJsonSchema")
 
     def read(self, definition: JsonObject) -> Tool:
         """Give the tool of a declaration, in camel or snake case, of either kind of schema."""
-        given = {_CAMEL.get(key, key): value for key, value in definition.items()}
+        given = {_CAMEL.get(key, key): value for key, value in definitions.shallow(definition).items()}
         inputs = given.get("parametersJsonSchema", json_schema(given.get("parameters")))
         output = given.get("responseJsonSchema", json_schema(given.get("response")))
         rest = definitions.others(given, _KNOWN)
@@ -91,7 +89,7 @@ class GeminiAdapter:
     def format_tool_output(self, output: object, *, call_id: str = "") -> JsonObject:
         """Give the part with the `functionResponse`: an object as it is, anything else under `result`, an error under `error`."""
         value, failed = execution.told(output)
-        execution.text_of(value)  # says so where JSON cannot hold it
+        value = execution.apart(value)
         response = value if isinstance(value, dict) and not failed else {"error" if failed else "result": value}
         identified = {"id": call_id} if call_id else {}
         return {"functionResponse": identified | {"name": self.tool.name, "response": response}}

@@ -11,14 +11,15 @@ from vespe.adapters.inner import generated_id
 T = TypeVar("T")
 
 _ALPHABET: Final = re.compile(r"[A-Za-z0-9_-]+")
+_PREFIX: Final = "vespe_id_"
 _ENCODED: Final = re.compile(r"vespe_id_((?:[0-9a-f]{2})+)")
 
 
 def encode_id(given: str) -> str:
     """Give an id in Anthropic's alphabet (letters, digits, `_`, `-`): itself, or `vespe_id_` and its UTF-8 bytes in hex."""
-    if _ALPHABET.fullmatch(given) and (not given.startswith("vespe_id_") or decode_id(given) == given):
+    if _ALPHABET.fullmatch(given) and decode_id(given) == given:
         return given
-    return "vespe_id_" + given.encode("utf-8", "surrogatepass").hex()
+    return _PREFIX + given.encode("utf-8", "surrogatepass").hex()
 
 
 def utf8_id(given: str) -> str:
@@ -27,14 +28,15 @@ def utf8_id(given: str) -> str:
 
 
 def decode_id(given: str) -> str:
-    """Give the id that `encode_id` was given; every other id is itself."""
-    found = _ENCODED.fullmatch(given) if given.startswith("vespe_id_") else None
+    """Give the id that `encode_id` was given; every other id is itself, one that only looks encoded too."""
+    found = _ENCODED.fullmatch(given) if given.startswith(_PREFIX) else None
     if found is None:
         return given
     try:
-        return bytes.fromhex(found[1]).decode("utf-8")
+        read = bytes.fromhex(found[1]).decode("utf-8")
     except UnicodeDecodeError:
         return given
+    return read if encode_id(read) == given else given
 
 
 @dataclass(slots=True)

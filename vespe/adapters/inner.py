@@ -27,6 +27,7 @@ GENERATED: Final = re.compile(r"vespe_call_[0-9]+")
 """Ids that Vespe gave to calls that had none; Ollama, which needs none, never sees them."""
 _MAX_DEPTH: Final = 200
 _LONGEST_QUOTE: Final = 80
+_MOST_NAMES: Final = 5
 _QUOTING: Final = reprlib.Repr()
 _QUOTING.maxlevel, _QUOTING.maxstring, _QUOTING.maxother = 3, _LONGEST_QUOTE, _LONGEST_QUOTE
 _PARTS: Final = frozenset(("text", "refusal", "image_url", "file", "document_url", "input_audio"))
@@ -51,6 +52,13 @@ def quoted(value: object) -> str:
     return text if len(text) <= _LONGEST_QUOTE else text[:_LONGEST_QUOTE] + "…"
 
 
+def quoted_names(names: Iterable[str]) -> str:
+    """Give names for a sentence, each once and quoted: the first five, and how many more there are."""
+    each = list(dict.fromkeys(names))
+    more = [f"{len(each) - _MOST_NAMES} more"] if len(each) > _MOST_NAMES else []
+    return ", ".join([*map(quoted, each[:_MOST_NAMES]), *more])
+
+
 def object_or_none(value: JsonValue, what: str) -> JsonObject:
     """Give an object, `{}` for null, which stands in many a stream; raises InvalidDocument for anything else."""
     if value is None or isinstance(value, dict):
@@ -70,13 +78,19 @@ def checked(messages: Iterable[JsonObject]) -> list[JsonObject]:
 
 
 def copied(value: JsonValue, index: int) -> Any:
-    """Give a deep copy, so that nothing that is given back is shared with what was given, with texts as `said` gives them."""
+    """Give `detached` of what the message at `index` holds."""
     if isinstance(value, str):
         return said(value)
-    if not isinstance(value, (dict, list)):
-        return value
+    return detached(value, f"messages[{index}]") if isinstance(value, (dict, list, tuple)) else value
+
+
+def detached(value: JsonValue, what: str) -> Any:
+    """Give a deep copy, so that nothing that is given back is shared with what was given, with texts as `said` gives them.
+
+    Raises InvalidDocument with `what` as its path for a value that is nested deeper than 200 levels.
+    """
     if nesting.deeper_than(value, _MAX_DEPTH):
-        refuse(index, f"is nested deeper than {_MAX_DEPTH} levels")
+        raise InvalidDocument(f"is nested deeper than {_MAX_DEPTH} levels", path=what)
     return _copy(value)
 
 

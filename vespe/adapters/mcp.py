@@ -4,8 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from vespe import schemas
-from vespe.adapters import arguments, definitions, execution
+from vespe.adapters import arguments, definitions, execution, shown
 from vespe.adapters.anthropic_blocks import data_url
 from vespe.adapters.identifiers import utf8_id
 from vespe.adapters.inner import IS_ERROR, MCP_BLOCKS, PART, REST, STRUCTURED, checked, copied, parts_of, quoted, refuse, said, told
@@ -13,6 +12,8 @@ from vespe.models import JsonObject, JsonValue, Tool
 from vespe.outcomes import Call
 
 _KNOWN: Final = ("name", "description", "inputSchema", "outputSchema", "annotations", "title")
+_UNTITLED: Final[JsonObject] = {"title": None}
+"""Kept for a tool whose title stood beside its annotations alone; a kept `title` of null, for one where it stood in them alone."""
 
 
 class McpShape:
@@ -23,24 +24,29 @@ class McpShape:
     def definition(self, tool: Tool) -> JsonObject:
         """Give `{"name", "description", "inputSchema"}`, with `title`, `outputSchema` and `annotations` where the tool has them.
 
-        An output schema is listed only where its root is an object, the one kind that structured content can be.
+        An output schema may be of any kind, as it may since revision 2026-07-28; the two before it want `type: object` at
+        its root, which `vespe lint` says.
         """
-        document = definitions.own_fields(tool, self.name) | definitions.described(tool)
-        document["inputSchema"] = schemas.closed_schema(tool.input_schema)
-        if "title" not in document and isinstance(title := tool.annotations.get("title"), str):
-            document["title"] = title
-        if tool.output_schema is not None and tool.output_schema.get("type") == "object":
-            document["outputSchema"] = tool.output_schema
-        if tool.annotations:
-            document["annotations"] = dict(tool.annotations)
-        return document
+        own = shown.own_fields(tool, self.name)
+        annotations = shown.own_annotations(tool)
+        titled = {"title": annotations["title"]} if isinstance(annotations.get("title"), str) else {}
+        if own.pop("annotations", None) == _UNTITLED:
+            annotations.pop("title", None)
+        entry = shown.described(tool) | {"inputSchema": shown.shown_schema(tool)}
+        document = titled | own | entry | shown.shown_output(tool, "outputSchema")
+        return {k: v for k, v in document.items() if (k, v) != ("title", None)} | ({"annotations": annotations} if annotations else {})
 
     def read(self, definition: JsonObject) -> Tool:
-        """Give the tool of an entry; its title becomes the annotation that Vespe keeps it in."""
-        annotations = dict(definition["annotations"]) if isinstance(definition.get("annotations"), dict) else {}
+        """Give the tool of an entry; its title becomes the annotation that Vespe keeps it in, and where it stood is kept too."""
+        given = definition.get("annotations")
+        annotations = {key: value for key, value in given.items() if value is not None} if isinstance(given, dict) else {}
         own_title: JsonObject = {}
         if isinstance(title := definition.get("title"), str):
-            own_title = {"title": title} if annotations.setdefault("title", title) != title else {}
+            own_title = {"title": title} if annotations.get("title", title) != title else {}
+            own_title |= {} if "title" in annotations else {"annotations": _UNTITLED}
+            annotations.setdefault("title", title)
+        elif "title" in annotations:
+            own_title = {"title": None}
         output = definition.get("outputSchema")
         return definitions.foreign_tool(
             self.name,
@@ -73,11 +79,14 @@ class McpAdapter:
         return execution.own_calls(self.tool, (call,))
 
     def format_tool_output(self, output: object, *, call_id: str = "") -> JsonObject:
-        """Give the result of `tools/call`; an object stands as `structuredContent` too. The id belongs to the response around it."""
+        """Give the result of `tools/call`; an object, and any result of a tool with an output schema, is `structuredContent` too.
+
+        The id belongs to the response around it.
+        """
         value, failed = execution.told(output)
         result: JsonObject = {"content": [{"type": "text", "text": execution.text_of(value)}]}
-        if isinstance(value, dict) and not failed:
-            result["structuredContent"] = value
+        if (isinstance(value, dict) or self.tool.output_schema is not None) and not failed:
+            result["structuredContent"] = execution.apart(value)
         return result | {"isError": failed}
 
 

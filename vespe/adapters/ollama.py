@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from vespe import schemas
-from vespe.adapters import arguments, definitions, execution
+from vespe.adapters import arguments, definitions, execution, shown
 from vespe.adapters.ollama_messages import from_openai_messages, mark, to_openai_messages
 from vespe.adapters.stops import done_reason_of, finish_reason_of_done, from_ollama_usage, to_ollama_usage
 from vespe.models import JsonObject, JsonValue, Tool
@@ -29,10 +28,10 @@ class OllamaShape:
 
     def definition(self, tool: Tool) -> JsonObject:
         """Give `{"type": "function", "function": {…}}`; `properties` is always there, since Ollama's types require it."""
-        own = definitions.own_fields(tool, self.name)
+        own = shown.own_fields(tool, self.name)
         inner = own.pop("function", None)
-        parameters = {"type": "object", "properties": {}} | schemas.closed_schema(tool.input_schema)
-        function = definitions.described(tool) | {"parameters": parameters}
+        parameters = {"type": "object", "properties": {}} | shown.shown_schema(tool)
+        function = shown.described(tool) | {"parameters": parameters}
         return own | {"type": "function", "function": (inner if isinstance(inner, dict) else {}) | function}
 
     def read(self, definition: JsonObject) -> Tool:

@@ -99,8 +99,7 @@ def _outward_result(message: JsonObject, made: JsonObject, calls: Calls[None]) -
     made["content"] = mark(made["content"], error=bool(message.get(IS_ERROR)))
     if isinstance(name, str) and name:
         made["tool_name"] = said(name)
-    identifier = given or (waiting.id if waiting is not None else "")
-    return made | _identified("tool_call_id", identifier)
+    return made | _identified("tool_call_id", given if waiting is None else waiting.id)
 
 
 def _identified(key: str, identifier: Any) -> JsonObject:
@@ -120,7 +119,7 @@ def _call(call: JsonObject, calls: Calls[None], index: int) -> JsonObject:
     name = function.get("name") if isinstance(function, dict) else None
     if not isinstance(function, dict) or not isinstance(name, str) or not name:
         refuse(index, "a call has no function's name", pointer="/tool_calls")
-    calls.add(call.get("id"), name, None)
+    waiting = calls.add(call.get("id"), name, None)
     if call.get("type") == "custom":
         text = function.get("input", "")
         if not isinstance(text, str):
@@ -128,7 +127,7 @@ def _call(call: JsonObject, calls: Calls[None], index: int) -> JsonObject:
         given = arguments.custom_input(said(text))
     else:
         given = _said_in_json(arguments.to_input, function.get("arguments"), index)
-    return {**_identified("id", call.get("id")), "function": {"name": said(name), "arguments": given}}
+    return {**_identified("id", waiting.id), "function": {"name": said(name), "arguments": given}}
 
 
 def _said_in_json(translate: Callable[[JsonValue], T], given: JsonValue, index: int) -> T:

@@ -4,11 +4,10 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from vespe import schemas
-from vespe.adapters import definitions, execution
+from vespe.adapters import definitions, execution, shown
 from vespe.adapters.anthropic_blocks import readable_parts
 from vespe.adapters.identifiers import utf8_id
-from vespe.adapters.inner import BLOCKS, checked, copied, told
+from vespe.adapters.inner import BLOCKS, checked, copied, quoted, told
 from vespe.models import JsonObject, JsonValue, Tool
 from vespe.outcomes import Call
 
@@ -31,9 +30,9 @@ class OpenAIShape:
 
     def definition(self, tool: Tool) -> JsonObject:
         """Give `{"type": "function", "function": {"name", "description", "parameters"}}`."""
-        own = definitions.own_fields(tool, self.name)
+        own = shown.own_fields(tool, self.name)
         inner = own.pop("function", None)
-        function = definitions.described(tool) | {"parameters": schemas.closed_schema(tool.input_schema)}
+        function = shown.described(tool) | {"parameters": shown.shown_schema(tool)}
         return own | {"type": "function", "function": (inner if isinstance(inner, dict) else {}) | function}
 
     def read(self, definition: JsonObject) -> Tool:
@@ -47,7 +46,7 @@ def read_function(shape: str, definition: JsonObject) -> Tool:
     if definition.get("type") not in (None, "function") or not isinstance(function, dict):
         custom = definition.get("custom")
         name = custom.get("name") if isinstance(custom, dict) else definition.get("name")
-        definitions.refuse(name, f"is of type {definition.get('type')!r}, which is no function with a JSON object as its input")
+        definitions.refuse(name, f"is of type {quoted(definition.get('type'))}, which is no function with a JSON object as its input")
     rest = definitions.others(definition, ("type", "function"))
     if inner := definitions.others(function, ("name", "description", "parameters")):
         rest["function"] = inner

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from vespe import schemas
-from vespe.adapters import definitions, execution
+from vespe.adapters import definitions, execution, shown
+from vespe.adapters.inner import quoted
 from vespe.models import JsonObject, JsonValue, Tool
 from vespe.outcomes import Call
 
@@ -18,18 +18,17 @@ class OpenAIResponsesShape:
         """Give `{"type": "function", "name", "description", "parameters", "strict"}`, with `output_schema` where there is one.
 
         `strict` is false unless config.json says otherwise: this API takes its absence for true, and then refuses
-        schemas that leave an argument optional.
+        schemas that leave an argument optional. For a definition of this API's own without it, it is null, which means the same.
         """
-        own = {"strict": False} | definitions.own_fields(tool, self.name)
-        shown = definitions.described(tool) | {"parameters": schemas.closed_schema(tool.input_schema)}
-        output = {} if tool.output_schema is None else {"output_schema": tool.output_schema}
-        return own | {"type": "function"} | shown | output
+        own = {"strict": False} | shown.own_fields(tool, self.name)
+        told = shown.described(tool) | {"parameters": shown.shown_schema(tool)}
+        return own | {"type": "function"} | told | shown.shown_output(tool, "output_schema")
 
     def read(self, definition: JsonObject) -> Tool:
         """Give the tool of a definition; one that OpenAI runs itself is refused."""
         if definition.get("type") != "function":
-            definitions.refuse(definition.get("name"), f"is of type {definition.get('type')!r}, which is no function")
-        rest = definitions.others(definition, ("type", "name", "description", "parameters", "output_schema"))
+            definitions.refuse(definition.get("name"), f"is of type {quoted(definition.get('type'))}, which is no function")
+        rest = {"strict": None} | definitions.others(definition, ("type", "name", "description", "parameters", "output_schema"))
         output = definition.get("output_schema")
         return definitions.foreign_tool(
             self.name,

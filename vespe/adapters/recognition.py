@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from vespe.adapters import SHAPES
+from vespe.adapters.inner import detached, quoted
 from vespe.errors import InvalidDocument
 from vespe.models import JsonObject, JsonValue, Tool
 
@@ -31,13 +32,18 @@ def read_definition(definition: JsonValue) -> Tool:
         raise InvalidDocument(f"must be an object, not {type(definition).__name__}")
     shape = shape_of(definition)
     if shape is None:
-        kind = f" of type {definition['type']!r}" if "type" in definition else ""
+        kind = f" of type {quoted(definition['type'])}" if "type" in definition else ""
         raise InvalidDocument(f"is a definition{kind} of no shape that Vespe knows ({', '.join(SHAPES)})")
     return SHAPES[shape].read(definition)
 
 
 def definitions_in(document: JsonValue, pointer: str = "") -> Iterator[tuple[str, JsonValue]]:
-    """Give (JSON Pointer, definition) for each definition in a document: one, a list, `{"tools": […]}`, or an MCP response."""
+    """Give (JSON Pointer, definition) for each definition in a document: one, a list, `{"tools": […]}`, or an MCP response.
+
+    Raises InvalidDocument for a document that is nested deeper than 200 levels.
+    """
+    if not pointer:
+        detached(document, "the definitions")
     if isinstance(document, list):
         for index, item in enumerate(document):
             yield from definitions_in(item, f"{pointer}/{index}")

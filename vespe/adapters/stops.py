@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from vespe.adapters.inner import object_or_none
+from vespe.adapters.inner import REST, detached, object_or_none
 from vespe.errors import InvalidDocument
 from vespe.models import JsonObject, JsonValue
 
@@ -22,6 +22,16 @@ _STOP: Final = {
     "function_call": "tool_use",
     "content_filter": "refusal",
 }
+_OWN: Final = (
+    "cache_creation",
+    "service_tier",
+    "inference_geo",
+    "server_tool_use",
+    "speed",
+    "cache_read_input_tokens",
+    "cache_creation_input_tokens",
+    "output_tokens_details",
+)
 _INPUT: Final = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 
 
@@ -64,7 +74,8 @@ def from_anthropic_usage(usage: JsonObject | None) -> JsonObject:
     """Give OpenAI's `usage` of Anthropic's.
 
     Anthropic counts what its cache read and wrote apart from `input_tokens`; OpenAI's `prompt_tokens` count all of it, with
-    `cached_tokens` and `cache_write_tokens` as details. What OpenAI has no field for stays under its own name.
+    `cached_tokens` and `cache_write_tokens` as details. What OpenAI has no field for stays under its own
+    name, and what Vespe does not know under `anthropic`.
     """
     usage = object_or_none(usage, "usage")
     counted: dict[str, int] = {key: usage[key] for key in (*_INPUT, "output_tokens") if _is_count(usage.get(key))}
@@ -77,7 +88,9 @@ def from_anthropic_usage(usage: JsonObject | None) -> JsonObject:
     if isinstance(spent, dict) and spent.keys() == {"thinking_tokens"} and _is_count(spent["thinking_tokens"]):
         made["completion_tokens_details"] = {"reasoning_tokens": spent["thinking_tokens"]}
     taken = {*counted, *(["output_tokens_details"] if "completion_tokens_details" in made else [])}
-    return made | {key: value for key, value in usage.items() if key not in taken}
+    left = {key: detached(value, "usage") for key, value in usage.items() if key not in taken}
+    unknown = {key: left.pop(key) for key in list(left) if key not in _OWN and key not in ("input_tokens", "output_tokens")}
+    return made | left | ({REST: unknown} if unknown else {})
 
 
 def to_anthropic_usage(usage: JsonObject | None) -> JsonObject:
@@ -91,8 +104,8 @@ def to_anthropic_usage(usage: JsonObject | None) -> JsonObject:
     reasoning = _details(usage, "completion_tokens_details").get("reasoning_tokens")
     if _is_count(reasoning):
         made["output_tokens_details"] = {"thinking_tokens": reasoning}
-    own = ("cache_creation", "service_tier", "inference_geo", "server_tool_use", "speed", *_INPUT[1:], "output_tokens_details")
-    return {key: usage[key] for key in own if key in usage and key not in made} | made
+    unknown = detached(usage[REST], "usage") if isinstance(usage.get(REST), dict) else {}
+    return unknown | {key: detached(usage[key], "usage") for key in _OWN if key in usage and key not in made} | made
 
 
 def from_ollama_usage(response: JsonObject | None) -> JsonObject:

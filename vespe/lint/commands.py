@@ -1,12 +1,11 @@
 """Lint rules: what can go wrong in the commands and requests of Vespe's own tools."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, Final
 
 from vespe import templates
-from vespe.findings import Severity
-from vespe.lint.base import Found, Rule, Subject
+from vespe.lint.base import Found, Rule, Subject, safety_warning
 from vespe.pointers import pointer_to
 from vespe.templates import Slot
 from vespe.violations import short
@@ -145,15 +144,8 @@ def _strings(value: Any, at: str) -> Iterator[tuple[str, str]]:
             yield from _strings(item, f"{at}/{index}")
 
 
-def _rule(code: str, words: tuple[str, str], *, examples: tuple[str, str], check: Callable[[Subject], Iterator[Found]]) -> Rule:
-    severity: Severity = "warning"
-    return Rule(
-        code=code, family="safety", severity=severity, title=words[0], rationale=words[1], bad=examples[0], good=examples[1], check=check
-    )  # fmt: skip
-
-
 RULES: Final[tuple[Rule, ...]] = (
-    _rule(
+    safety_warning(
         "safety-argv-option",
         (
             "An argument of a command can become an option",
@@ -162,7 +154,7 @@ RULES: Final[tuple[Rule, ...]] = (
         examples=('{"argv": ["{file}"]}', '{"argv": ["--", "{file}"]}'),
         check=_options,
     ),
-    _rule(
+    safety_warning(
         "safety-shell",
         (
             "An input becomes part of a shell's program",
@@ -171,13 +163,13 @@ RULES: Final[tuple[Rule, ...]] = (
         examples=('{"entrypoint": "sh", "argv": ["-c", "wc -l {file}"]}', '{"entrypoint": "wc", "argv": ["-l", "--", "{file}"]}'),
         check=_shell,
     ),
-    _rule(
+    safety_warning(
         "safety-plain-http",
         ("A request goes over plain http", "Whoever is on the way reads and changes what is sent and what comes back."),
         examples=('{"path": "http://api.example.org/v1"}', '{"path": "https://api.example.org/v1"}'),
         check=_plain_http,
     ),
-    _rule(
+    safety_warning(
         "safety-literal-secret",
         (
             "What looks like a secret's place is none, or is seen by others",
@@ -186,7 +178,7 @@ RULES: Final[tuple[Rule, ...]] = (
         examples=('{"headers": {"Authorization": "Bearer ${API_KEY}"}}', '{"headers": {"Authorization": "Bearer ${env:API_KEY}"}}'),
         check=_literals,
     ),
-    _rule(
+    safety_warning(
         "safety-unused-secret",
         ("A declared secret is not used", "Trust grants every declared secret; one that is not needed is a risk for nothing."),
         examples=('{"secrets": ["API_KEY"], "implementation_details": {"args": {}}}', '{"secrets": []}'),

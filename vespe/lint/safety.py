@@ -6,8 +6,7 @@ from typing import Any, Final
 
 from vespe import defaults, documents, hidden_text, secret_shapes
 from vespe.errors import VespeError
-from vespe.findings import Severity
-from vespe.lint.base import Found, Rule, Subject
+from vespe.lint.base import Found, Rule, Subject, safety_warning
 from vespe.pointers import pointer_to
 from vespe.violations import short
 
@@ -155,15 +154,8 @@ def _destroys(subject: Subject) -> str | None:
     return f"run {runs}" if details.get("type") == "shell_command" and runs in _PROGRAMS else None
 
 
-def _rule(code: str, words: tuple[str, str], *, examples: tuple[str, str], check: Callable[[Subject], Iterator[Found]]) -> Rule:
-    severity: Severity = "warning"
-    return Rule(
-        code=code, family="safety", severity=severity, title=words[0], rationale=words[1], bad=examples[0], good=examples[1], check=check
-    )  # fmt: skip
-
-
 RULES: Final[tuple[Rule, ...]] = (
-    _rule(
+    safety_warning(
         "safety-invisible-character",
         (
             "A text holds characters that a person does not see",
@@ -172,7 +164,7 @@ RULES: Final[tuple[Rule, ...]] = (
         examples=('{"description": "Read a file.\\u200b"}', '{"description": "Read a file."}'),
         check=_invisible,
     ),
-    _rule(
+    safety_warning(
         "safety-model-instruction",
         (
             "A text tells a model what to do beyond the tool",
@@ -185,7 +177,7 @@ RULES: Final[tuple[Rule, ...]] = (
         ),
         check=_steering,
     ),
-    _rule(
+    safety_warning(
         "safety-secret",
         (
             "A definition holds what looks like a secret",
@@ -194,7 +186,7 @@ RULES: Final[tuple[Rule, ...]] = (
         examples=('{"headers": {"Authorization": "Bearer ghp_…"}}', '{"headers": {"Authorization": "Bearer ${env:GITHUB_TOKEN}"}}'),
         check=_secrets,
     ),
-    _rule(
+    safety_warning(
         "safety-annotations",
         (
             "A destructive tool is not annotated, or says that it only reads",
