@@ -25,7 +25,7 @@ def test_blank_texts_go_where_no_other_text_is_beside_them() -> None:
 
 def test_empty_text_is_dropped() -> None:
     assert contents.assistant_blocks({"content": ["", "\n\n", "a"]}, [CALL], 0) == [text("\n\n"), text("a"), CALL]
-    assert contents.assistant_blocks({"content": "\n"}, [], 0) == [text("\n")]
+    assert contents.assistant_blocks({"content": "\n"}, [], 0) == []
     assert contents.assistant_blocks({"content": None}, [], 0) == []
 
 

@@ -146,3 +146,42 @@ def test_blank_text_beside_a_call_is_dropped_from_the_whole_turn() -> None:
     made = from_openai_messages([user("a"), {"role": "assistant", "content": "\n"}, asked(call("c"), content=" "), result("c")])
     assert kinds(made["messages"])[1] == ("assistant", ["tool_use"])
     assert from_openai_messages(to_openai_messages(made["messages"])) == made
+
+
+def test_a_turn_of_a_text_that_nobody_wrote_as_a_mark_goes_back_until_somebody_adds_to_it() -> None:
+    given: list[dict[str, Any]] = [{"role": "user", "content": [{"type": "text", "text": t} for t in ("[name: ]", "hi")]}]
+    read = to_openai_messages(given)
+    assert from_openai_messages(read)["messages"] == given
+    more = from_openai_messages([*read, user("b")])
+    assert [block["text"] for block in more["messages"][0]["content"]] == ["[name]", "[name: ]", "hi", "b"]
+    assert from_openai_messages(to_openai_messages(more["messages"])) == more
+
+
+@pytest.mark.parametrize("blank", [user(" "), {"role": "assistant", "content": "\n"}, {"role": "user", "content": [" ", {"text": "\t"}]}])
+def test_a_message_of_blank_text_alone_is_none(blank: dict[str, Any]) -> None:
+    assert kinds(from_openai_messages([user("a"), blank])["messages"]) == [("user", ["str"])]
+    assert from_openai_messages([system(" "), system("s"), blank]) == {"system": "s", "messages": []}
+
+
+def test_blank_text_beside_other_words_stays_and_beside_an_image_does_not() -> None:
+    image = {"type": "image_url", "image_url": {"url": "https://example.com/a.png"}}
+    said = [{"role": "user", "content": [{"type": "text", "text": " "}, {"type": "text", "text": "a"}]}]
+    assert from_openai_messages(said)["messages"] == said
+    assert kinds(from_openai_messages([{"role": "user", "content": [image, " "]}])["messages"]) == [("user", ["image"])]
+
+
+def test_system_messages_behind_one_that_says_nothing_lead_still() -> None:
+    assert from_openai_messages([system("s"), user(""), system("t"), user("a")]) == {
+        "system": [{"type": "text", "text": "s"}, {"type": "text", "text": "t"}], "messages": [user("a")]
+    }  # fmt: skip
+
+
+def test_the_assistant_may_speak_first_and_one_that_says_nothing_begins_no_turn() -> None:
+    talk: list[dict[str, Any]] = [asked(call("1")), {"role": "assistant", "content": ""}, result(None)]
+    assert kinds(from_openai_messages(talk)["messages"]) == [("assistant", ["tool_use"]), ("user", ["tool_result"])]
+
+
+def test_a_sentence_about_many_open_calls_is_bounded() -> None:
+    with pytest.raises(InvalidDocument, match="goes on without") as caught:
+        from_openai_messages([user("a"), asked(*(call(f"{n}" * 5000) for n in range(100, 200))), user("b")])
+    assert len(str(caught.value)) < 700 and "95 more" in str(caught.value)

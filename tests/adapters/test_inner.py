@@ -1,5 +1,7 @@
 """What every translation needs of a message: its parts, copies of what it carries, and sentences with its index."""
 
+from typing import Any
+
 import pytest
 
 from vespe.adapters import inner
@@ -47,7 +49,8 @@ def test_other_keys_ride_under_their_own_name_or_the_rests() -> None:
     block = {"type": "text", "text": "a", "cache_control": {"type": "ephemeral"}, "citations": None}
     carried = inner.rest_of(block, ("type", "text"), 0)
     assert carried == {"cache_control": {"type": "ephemeral"}, "anthropic": {"citations": None}}
-    assert inner.rest_for({"type": "text", **carried}, 0) == {"cache_control": {"type": "ephemeral"}, "citations": None}
+    assert inner.completed({"type": "text", "text": "a"}, carried, 0) == block
+    assert inner.completed({"type": "text"}, {"anthropic": {"type": "image", "b": 1}}, 0) == {"type": "text", "b": 1}
     assert inner.rest_of({"type": "text"}, ("type", "text"), 0) == {}
 
 
@@ -70,3 +73,18 @@ def test_plain_text_is_one_text_part_that_carries_nothing() -> None:
     assert inner.plain_text([{"type": "text", "text": "a"}]) == "a"
     assert inner.plain_text([{"type": "text", "text": "a", "cache_control": {}}]) is None
     assert inner.plain_text([]) is None
+
+
+def test_names_in_a_sentence_are_each_said_once_and_bounded() -> None:
+    assert inner.quoted_names(["a", "a", "b"]) == "'a', 'b'"
+    told = inner.quoted_names([f"{n}" * 10_000 for n in range(1, 9)])
+    assert len(told) < 600 and told.endswith(", 3 more")
+
+
+def test_what_is_detached_is_a_copy_and_bounded_in_depth() -> None:
+    given: dict[str, Any] = {"a": [{"b": 1}]}
+    assert inner.detached(given, "it") == given and inner.detached(given, "it")["a"] is not given["a"]
+    for _ in range(201):
+        given = {"a": given}
+    with pytest.raises(InvalidDocument, match="it: is nested deeper than 200 levels"):
+        inner.detached(given, "it")

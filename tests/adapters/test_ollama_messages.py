@@ -176,3 +176,23 @@ def test_recorded_conversations_are_stable_after_one_pass(path: Path) -> None:
     once = from_openai_messages(inner)["messages"]
     judged(once)
     assert to_openai_messages(once) == inner
+
+
+def test_ids_that_repeat_are_made_two_and_their_results_follow_them() -> None:
+    call = {"id": "x", "function": {"name": "f", "arguments": {}}}
+    turn: list[dict[str, Any]] = [
+        {"role": "assistant", "content": "", "tool_calls": [call]},
+        {"role": "tool", "content": "r", "tool_call_id": "x"},
+    ]
+    inner = to_openai_messages([*turn, *turn])
+    assert [m.get("tool_call_id") or m["tool_calls"][0]["id"] for m in inner] == ["x", "x", "x_2", "x_2"]
+    made = from_openai_messages(inner)["messages"]
+    assert to_openai_messages(made) == inner
+    assert (
+        from_openai_messages([{**m, **({"tool_call_id": "y"} if "tool_call_id" in m else {})} for m in inner[:2]])["messages"] == made[:2]
+    )
+
+
+def test_a_result_without_its_call_keeps_the_name_that_it_has() -> None:
+    orphan = {"role": "tool", "content": "r", "tool_name": "f", "tool_call_id": "x"}
+    assert from_openai_messages(to_openai_messages([orphan]))["messages"] == [orphan]

@@ -146,3 +146,13 @@ def test_of_blocks_that_only_anthropic_knows_the_text_goes_and_what_says_nothing
 def test_a_deprecated_function_call_is_read() -> None:
     (read,) = OpenAIAdapter(TOOL).parse_llm_response({"function_call": {"name": "weather", "arguments": "{}"}})
     assert (read.tool, read.arguments) == ("weather", "{}")
+
+
+def test_what_an_answer_holds_and_a_request_may_not_is_taken_off() -> None:
+    call = {"id": "c", "function": {"name": "f", "arguments": "{}"}}
+    empty = {"audio": {"id": "", "data": ""}, "function_call": {"name": "", "arguments": ""}, "name": None, "refusal": ""}
+    (sent,) = to_wire([{"role": "assistant", "content": "a", "tool_calls": [call], **empty}])
+    assert sent == {"role": "assistant", "content": "a", "tool_calls": [{**call, "type": "function"}], "refusal": ""}
+    assert accepts("openai message", sent), complaint("openai message", sent)
+    (spoken,) = to_wire([{"role": "assistant", "audio": {"id": "au_1", "data": "AA", "expires_at": 0, "transcript": "t"}}])
+    assert spoken == {"role": "assistant", "audio": {"id": "au_1"}} and accepts("openai message", spoken)

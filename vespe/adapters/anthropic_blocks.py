@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from vespe.adapters.inner import BLOCKS, PART, copied, is_empty, parts_of, quoted, refuse, rest_for, rest_of, said
+from vespe.adapters.inner import BLOCKS, PART, completed, copied, is_empty, parts_of, quoted, refuse, rest_of, said
 from vespe.models import JsonObject, JsonValue
 
 IMAGE_TYPES: Final = ("image/jpeg", "image/png", "image/gif", "image/webp")
@@ -42,7 +42,7 @@ def _text_block(part: JsonObject, index: int) -> JsonObject:
     text = part.get("refusal" if part.get("type") == "refusal" else "text")
     if not isinstance(text, str):
         refuse(index, f"a text part must hold a text, not {type(text).__name__}", pointer="/content")
-    return {"type": "text", "text": said(text), **rest_for(part, index)}
+    return completed({"type": "text", "text": said(text)}, part, index)
 
 
 def _image_block(part: JsonObject, index: int) -> JsonObject:
@@ -50,7 +50,7 @@ def _image_block(part: JsonObject, index: int) -> JsonObject:
     url = image.get("url") if isinstance(image, dict) else image
     if not isinstance(url, str) or not url.strip():
         refuse(index, "an `image_url` part needs a `url`", pointer="/content")
-    return {"type": "image", "source": _image_source(url, index), **rest_for(part, index)}
+    return completed({"type": "image", "source": _image_source(url, index)}, part, index)
 
 
 def _image_source(url: str, index: int) -> JsonObject:
@@ -74,7 +74,7 @@ def _document_block(part: JsonObject, index: int) -> JsonObject:
     else:
         source = _document_source(file.get("file_data"), index)
     title = {"title": said(file["filename"])} if isinstance(file.get("filename"), str) and file["filename"] else {}
-    return {"type": "document", "source": source, **title, **rest_for(part, index)}
+    return completed({"type": "document", "source": source, **title}, part, index)
 
 
 def _document_source(data: JsonValue, index: int) -> JsonObject:
@@ -101,7 +101,7 @@ def _url_document_block(part: JsonObject, index: int) -> JsonObject:
     url = url.get("url") if isinstance(url, dict) else url
     if not isinstance(url, str) or not url:
         refuse(index, "a `document_url` part needs a URL", pointer="/content")
-    return {"type": "document", "source": {"type": "url", "url": said(url)}, **rest_for(part, index)}
+    return completed({"type": "document", "source": {"type": "url", "url": said(url)}}, part, index)
 
 
 def _text_part(block: JsonObject, index: int) -> JsonObject | None:

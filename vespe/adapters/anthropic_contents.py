@@ -6,7 +6,7 @@ from typing import Final
 from vespe.adapters import arguments
 from vespe.adapters.anthropic_blocks import to_block, verbatim
 from vespe.adapters.identifiers import encode_id
-from vespe.adapters.inner import BLOCKS, CACHE, CALL, IS_ERROR, PART, copied, is_empty, parts_of, plain_text, refuse, rest_for, said, told
+from vespe.adapters.inner import BLOCKS, CACHE, CALL, IS_ERROR, PART, completed, copied, is_empty, parts_of, plain_text, refuse, said, told
 from vespe.errors import InvalidDocument
 from vespe.models import JsonObject, JsonValue
 
@@ -17,16 +17,16 @@ _UNCACHED: Final = ("thinking", "redacted_thinking")
 
 
 def system_blocks(message: JsonObject, index: int) -> list[JsonObject]:
-    """Give the text blocks of a system or developer message; raises InvalidDocument for any other content."""
+    """Give the text blocks of a system or developer message, blank ones left out; raises InvalidDocument for any other content."""
     blocks = _content_blocks(message, index)
     if any(block.get("type") != "text" for block in blocks):
         refuse(index, "a system message holds text only", pointer="/content")
-    return blocks
+    return [block for block in blocks if not is_blank(block)]
 
 
 def user_blocks(message: JsonObject, index: int) -> list[JsonObject]:
     """Give the blocks of a user message; `marked` puts the mark of its `speaker` before them."""
-    return _content_blocks(message, index)
+    return worded(_content_blocks(message, index))
 
 
 def worded(blocks: list[JsonObject]) -> list[JsonObject]:
@@ -46,8 +46,9 @@ def assistant_blocks(message: JsonObject, calls: list[JsonObject], index: int) -
     parts = [*parts_of(message.get("content"), index), *parts_of(message.get("refusal"), index)]
     texts = [block for part in parts if not is_empty(part) and not is_empty(block := to_block(part, index))]
     if isinstance(order := message.get(BLOCKS), list):
-        return _cached(_ordered(order, texts, calls, index=index), message, index)
-    return _cached([*_reasoning(message), *texts, *calls] if "reasoning_details" in message else texts + calls, message, index)
+        return worded(_cached(_ordered(order, texts, calls, index=index), message, index))
+    made = [*_reasoning(message), *texts, *calls] if "reasoning_details" in message else texts + calls
+    return worded(_cached(made, message, index))
 
 
 def calls_of(message: JsonObject, index: int) -> list[JsonObject]:
@@ -80,7 +81,7 @@ def call_block(call: JsonObject, identifier: str, index: int) -> JsonObject:
     else:
         given = input_of(function.get("arguments"), index)
     name = _OUTSIDE_NAMES.sub("_", call_name(call, index))[:_LONGEST_NAME]
-    return {"type": "tool_use", "id": encode_id(identifier), "name": name, "input": given, **rest_for(call, index)}
+    return completed({"type": "tool_use", "id": encode_id(identifier), "name": name, "input": given}, call, index)
 
 
 def custom_text_of(custom: JsonObject, index: int) -> str:
@@ -107,8 +108,7 @@ def result_block(message: JsonObject, identifier: str, index: int) -> JsonObject
     if blocks:
         text = plain_text(blocks) if isinstance(message["content"], str) else None
         block["content"] = blocks if text is None else text
-    block |= rest_for(message, index)
-    return block | ({IS_ERROR: bool(message[IS_ERROR])} if message.get(IS_ERROR) is not None else {})
+    return completed(block, message, index) | ({IS_ERROR: bool(message[IS_ERROR])} if message.get(IS_ERROR) is not None else {})
 
 
 def _function(call: JsonObject) -> JsonObject:

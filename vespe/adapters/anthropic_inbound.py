@@ -27,7 +27,7 @@ def to_openai_messages(messages: Iterable[JsonObject], system: JsonValue = None)
     for index, message in enumerate(checked(messages)):
         role = message.get("role")
         if role == "assistant":
-            if not made or made[-1]["role"] != "assistant":
+            if (not made or made[-1]["role"] != "assistant") and not all(map(is_empty, parts_of(message.get("content"), index))):
                 calls.begin_turn()
             made += _assistant(message, calls, index)
         elif role == "user":

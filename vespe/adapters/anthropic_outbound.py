@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import groupby, takewhile
 from typing import Final
 
 from vespe.adapters.anthropic_contents import (
@@ -14,7 +14,6 @@ from vespe.adapters.anthropic_contents import (
     result_block,
     system_blocks,
     user_blocks,
-    worded,
 )
 from vespe.adapters.anthropic_marks import literal, marked, speaker
 from vespe.adapters.identifiers import Calls, Waiting
@@ -72,26 +71,21 @@ def from_openai_messages(messages: Iterable[JsonObject], *, settle_system: bool 
     Raises InvalidDocument, naming the message's index, for what Anthropic's rules forbid and nothing can mend: a result
     without its call, a call without its result before the conversation goes on, content that Anthropic does not take.
     """
-    listed = checked(messages)
-    start = next((i for i, message in enumerate(listed) if message.get("role") not in _SYSTEM), len(listed))
-    turns = _turns(listed, start)
+    turns = _turns(checked(messages))
     _refuse_unanswered(turns)
-    return {"system": _system(listed[:start]), "messages": list(_emitted(_settled(turns) if settle_system else turns))}
+    leading = list(takewhile(lambda turn: turn.role == "system", turns))
+    said = turns[len(leading) :]
+    return {"system": _system(leading), "messages": list(_emitted(_settled(said) if settle_system else said))}
 
 
-def _system(messages: list[JsonObject]) -> JsonValue:
-    spoken = [(message, blocks) for index, message in enumerate(messages) if (blocks := worded(system_blocks(message, index)))]
-    if len(spoken) == 1 and isinstance(spoken[0][0]["content"], str):
-        text = plain_text(spoken[0][1])
-        return spoken[0][1] if text is None else text
-    return [block for _, blocks in spoken for block in blocks]
+def _system(turns: list[_Turn]) -> JsonValue:
+    return turns[0].content() if len(turns) == 1 else [block for turn in turns for block in turn.blocks()]
 
 
-def _turns(messages: list[JsonObject], start: int) -> list[_Turn]:
+def _turns(messages: list[JsonObject]) -> list[_Turn]:
     turns: list[_Turn] = []
     calls: Calls[_Turn] = Calls()
-    for index in range(start, len(messages)):
-        message = messages[index]
+    for index, message in enumerate(messages):
         role = message.get("role")
         if role == "assistant":
             _assistant(turns, calls, message, index=index)
@@ -99,7 +93,7 @@ def _turns(messages: list[JsonObject], start: int) -> list[_Turn]:
             _result(calls, message, index)
         elif role == "user" or role in _SYSTEM:
             own = "user" if role == "user" else "system"
-            if blocks := worded((user_blocks if own == "user" else system_blocks)(message, index)):
+            if blocks := (user_blocks if own == "user" else system_blocks)(message, index):
                 name = speaker(message) if own == "user" else ""
                 plain = isinstance(message.get("content"), str)
                 _turn(turns, own, index).say(blocks, name=name, plain=plain, literal=own == "user" and literal(message))
@@ -119,10 +113,13 @@ def _turn(turns: list[_Turn], role: str, index: int) -> _Turn:
 def _assistant(turns: list[_Turn], calls: Calls[_Turn], message: JsonObject, *, index: int) -> None:
     count = len(turns)
     turn = _turn(turns, "assistant", index)
-    if len(turns) > count:
+    given = calls_of(message, index)
+    blocks = [] if given else assistant_blocks(message, [], index)
+    if len(turns) > count and (given or blocks):
         calls.begin_turn()
-    added = [(call, calls.add(call.get("id"), call_name(call, index), turn)) for call in calls_of(message, index)]
-    blocks = worded(assistant_blocks(message, [call_block(call, waiting.id, index) for call, waiting in added], index))
+    added = [(call, calls.add(call.get("id"), call_name(call, index), turn)) for call in given]
+    if added:
+        blocks = assistant_blocks(message, [call_block(call, waiting.id, index) for call, waiting in added], index)
     if not blocks and len(turns) > count:
         turns.pop()
         return

@@ -111,14 +111,14 @@ def rest_of(block: JsonObject, known: Iterable[str], index: int) -> JsonObject:
     return {**marks, REST: others} if others else marks
 
 
-def rest_for(carrier: JsonObject, index: int) -> JsonObject:
-    """Give a block's other keys back: what `rest_of` put on its part, call or message, but for `is_error`."""
+def completed(block: JsonObject, carrier: JsonObject, index: int) -> JsonObject:
+    """Give a block with its other keys: what `rest_of` put on its part, call or message, but for `is_error` and what the block says."""
     if REST not in carrier and CACHE not in carrier:
-        return {}
+        return block
     made = {CACHE: copied(carrier[CACHE], index)} if carrier.get(CACHE) is not None else {}
     if isinstance(others := carrier.get(REST), dict):
         made |= copied(others, index)
-    return made
+    return {**block, **{key: value for key, value in made.items() if key not in block}}
 
 
 def said(text: str) -> str:

@@ -165,14 +165,14 @@ _TO_PART: Final[dict[str, Callable[[JsonObject], JsonObject | None]]] = {"text":
 
 
 def _block(part: JsonObject) -> JsonObject:
-    rest = copied(part[REST], 0) if isinstance(part.get(REST), dict) else {}
+    rest: JsonObject = copied(part[REST], 0) if isinstance(part.get(REST), dict) else {}
     if part.get("type") == "text" and isinstance(part.get("text"), str):
-        return {"type": "text", "text": said(part["text"]), **rest}
+        return rest | {"type": "text", "text": said(part["text"])}
     image = part.get("image_url")
     url = image.get("url") if isinstance(image, dict) else None
     url = said(url) if isinstance(url, str) else url
     if isinstance(url, str) and (found := data_url(url)) is not None:
-        return {"type": "image", "data": found[1], "mimeType": found[0], **rest}
+        return rest | {"type": "image", "data": found[1], "mimeType": found[0]}
     if not isinstance(url, str):
         refuse(0, f"an MCP result takes no content of type {quoted(part.get('type'))}", pointer="/content")
-    return {"type": "resource_link", "uri": url, "name": url.rpartition("/")[2] or url, **rest}
+    return rest | {"type": "resource_link", "uri": url, "name": url.rpartition("/")[2] or url}

@@ -33,10 +33,14 @@ def from_openai_messages(messages: Iterable[JsonObject]) -> JsonObject:
         role = _ROLES.get(message["role"]) if isinstance(message.get("role"), str) else None
         if role is None:
             refuse(index, f"has the role {quoted(message.get('role'))}; there are {', '.join(_ROLES)}", pointer="/role")
-        if role == "assistant" and (not made or made[-1]["role"] != "assistant"):
+        opens = role == "assistant" and (not made or made[-1]["role"] != "assistant")
+        if opens and (message.get("tool_calls") or message.get("function_call")):
             calls.begin_turn()
+            opens = False
         spoken = _outward(message, role, calls, index=index)
         if spoken.keys() != {"role", "content"} or spoken["content"] or role == "tool":
+            if opens:
+                calls.begin_turn()
             made.append(spoken)
     return {"system": [], "messages": made}
 
@@ -52,7 +56,8 @@ def to_openai_messages(messages: Iterable[JsonObject], system: JsonValue = None)
         role = message.get("role")
         if role not in ("system", "user", "assistant", "tool"):
             refuse(index, f"has the role {quoted(role)}; there are system, user, assistant and tool", pointer="/role")
-        if role == "assistant" and (not made or made[-1]["role"] != "assistant"):
+        says = any(message.get(key) for key in ("content", "images", "thinking", "tool_calls"))
+        if role == "assistant" and says and (not made or made[-1]["role"] != "assistant"):
             calls.begin_turn()
         made += _inward(message, str(role), calls, index=index)
     return made
@@ -222,4 +227,5 @@ def _inward_result(message: JsonObject, calls: Calls[None], index: int) -> JsonO
     identifier = waiting.id if waiting is not None else utf8_id(given) if isinstance(given, str) else given
     if not isinstance(identifier, str) or not identifier:
         refuse(index, "a result has no `tool_call_id`, and no call before it is open", pointer="/tool_call_id")
-    return {"tool_call_id": identifier}
+    name = message.get("tool_name") if waiting is None else None
+    return {"tool_call_id": identifier} | ({"name": said(name)} if isinstance(name, str) and name else {})

@@ -130,6 +130,17 @@ def _sent(message: JsonObject, index: int, keep: Collection[str]) -> JsonObject:
         sent["tool_calls"] = [_sent_call(call, index) for call in calls]
     if "tool_calls" in sent and not sent["tool_calls"]:
         del sent["tool_calls"]
+    return _answerable(sent)
+
+
+def _answerable(sent: JsonObject) -> JsonObject:
+    """Take off what an answer of OpenAI's holds and a request may not: a null name, a call of nothing, all of an audio but its id."""
+    if sent.get("name", "") is None:
+        del sent["name"]
+    if isinstance(call := sent.get("function_call"), dict) and not call.get("name"):
+        del sent["function_call"]
+    if isinstance(audio := sent.pop("audio", None), dict) and isinstance(audio.get("id"), str) and audio["id"]:
+        sent["audio"] = {"id": audio["id"]}
     return sent
 
 
@@ -145,7 +156,8 @@ def _content(sent: JsonObject, parts: list[JsonObject], *, index: int, keep: Col
 
 def _sent_call(call: JsonObject, index: int) -> JsonObject:
     sent = {key: copied(value, index) for key, value in call.items() if key in _CALL_KEYS}
-    return sent | ({"id": utf8_id(call["id"])} if isinstance(call.get("id"), str) else {})
+    kind = {} if isinstance(sent.get("type"), str) else {"type": "custom" if "custom" in sent else "function"}
+    return sent | kind | ({"id": utf8_id(call["id"])} if isinstance(call.get("id"), str) else {})
 
 
 def _says_nothing(sent: JsonObject) -> bool:
