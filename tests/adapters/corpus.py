@@ -126,12 +126,23 @@ def counts(passages: Iterable[Passage]) -> str:
     return "\n".join(["| recorded for | translated to | conversations | translated | came back whole |", "|---|---|---|---|---|", *rows])
 
 
+def losses(passages: Iterable[Passage]) -> str:
+    """Give the other table of docs/adapters.md: by road, what was lost, and the conversations that lost just that."""
+    grouped: dict[tuple[str, str, str], list[str]] = {}
+    for p in passages:
+        if p.refused or p.lost:
+            said = "refused: " + p.refused.partition(": ")[2].partition(",")[0].partition(" at /")[0].partition(" in a data")[0]
+            grouped.setdefault((p.source, p.target, said if p.refused else ", ".join(f"`{name}`" for name in p.lost)), []).append(p.name)
+    rows = [f"| {source} | {target} | {lost} | {', '.join(names)} |" for (source, target, lost), names in sorted(grouped.items())]
+    return "\n".join(["| recorded for | translated to | lost | in |", "|---|---|---|---|", *rows])
+
+
 def main(folder: Path) -> None:
     """Print a line for each conversation that did not come back whole, then the counts."""
     passages = list(survey(folder))
     lines = [f"{p.source} -> {p.target}  {p.name}  {verdict(p)}" for p in passages if p.refused or p.lost]
     fields = Counter(name for passage in passages for name in passage.lost).most_common()
-    lines += ["", counts(passages), "", "fields that did not come back, and in how many conversations:"]
+    lines += ["", counts(passages), "", losses(passages), "", "fields that did not come back, and in how many conversations:"]
     sys.stdout.write("\n".join([*lines, *(f"  {count:3}  {name}" for name, count in fields)]) + "\n")
 
 

@@ -223,9 +223,10 @@ def test_what_is_repaired_for_anthropic_is_what_its_types_and_rules_take() -> No
             assert_anthropic_request([], grown(row["gives"]))
 
 
-def test_the_whole_corpus_becomes_requests_that_anthropic_takes_and_the_page_tells_the_counts(shared: Path) -> None:
+def test_the_whole_corpus_becomes_requests_that_anthropic_takes_and_the_page_tells_the_counts_and_every_loss(shared: Path) -> None:
     passages = list(corpus.survey(shared / "corpus" / "conversations"))
     assert [(p.name, p.refused) for p in passages if p.target == "anthropic" and p.refused] == []
     assert all(p.refused.startswith("messages[") for p in passages if p.refused)
-    page = Path(__file__).parents[2] / "docs" / "adapters.md"
-    assert corpus.counts(passages) in page.read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "adapters.md").read_text(encoding="utf-8")
+    assert corpus.counts(passages) in page
+    assert corpus.losses(passages) in page
