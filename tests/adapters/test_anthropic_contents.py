@@ -115,3 +115,9 @@ def test_a_system_message_holds_text_only() -> None:
 def test_a_message_level_cache_mark_goes_to_its_last_block() -> None:
     message = {"role": "user", "content": ["a", "b"], "cache_control": {"type": "ephemeral"}}
     assert contents.user_blocks(message, 0) == [text("a"), {**text("b"), "cache_control": {"type": "ephemeral"}}]
+
+
+def test_a_system_message_of_no_text_is_refused() -> None:
+    for order in ([{"type": "text", "text": ["a"]}], [{"type": "image"}]):
+        with pytest.raises(InvalidDocument, match="holds text only"):
+            contents.system_blocks({"role": "system", "content": "", "anthropic_blocks": order}, 0)

@@ -19,7 +19,7 @@ _UNCACHED: Final = ("thinking", "redacted_thinking")
 def system_blocks(message: JsonObject, index: int) -> list[JsonObject]:
     """Give the text blocks of a system or developer message, blank ones left out; raises InvalidDocument for any other content."""
     blocks = _content_blocks(message, index)
-    if any(block.get("type") != "text" for block in blocks):
+    if any(block.get("type") != "text" or not isinstance(block.get("text"), str) for block in blocks):
         refuse(index, "a system message holds text only", pointer="/content")
     return [block for block in blocks if not is_blank(block)]
 
