@@ -49,7 +49,7 @@ def _closed(schema: Any) -> Any:
     if not isinstance(schema, dict):
         return schema
     made = {key: _closed(value) for key, value in schema.items()}
-    if isinstance(made.get("properties"), dict) and "additionalProperties" not in made:
+    if isinstance(made.get("properties"), dict) and made.get("additionalProperties", True) is True:
         made["additionalProperties"] = False
     return made
 
