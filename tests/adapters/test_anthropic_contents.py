@@ -1,5 +1,7 @@
 """What one message says, as blocks."""
 
+from collections.abc import Callable
+
 import pytest
 
 from vespe.adapters import anthropic_contents as contents
@@ -52,30 +54,10 @@ def test_signed_reasoning_of_a_gateway_becomes_thinking_and_unsigned_does_not() 
     assert made == [THINKING, {"type": "redacted_thinking", "data": "x"}, text("a")]
 
 
-@pytest.mark.parametrize("calls", ["x", {"a": 1}, [3]])
-def test_calls_of_another_kind_are_refused(calls: object) -> None:
-    with pytest.raises(InvalidDocument, match=r"messages\[2\]"):
-        contents.calls_of({"tool_calls": calls}, 2)
-
-
-@pytest.mark.parametrize(
-    "call", [{}, {"function": {}}, {"function": {"name": ""}}, {"function": 3}, {"type": "custom", "function": {"name": "f"}}]
-)
-def test_a_call_without_a_name_is_refused(call: dict[str, object]) -> None:
-    with pytest.raises(InvalidDocument, match="no function's name"):
-        contents.call_name(call, 0)
-
-
 def test_a_name_outside_the_alphabet_is_mended() -> None:
     made = contents.call_block({"function": {"name": "functions.get weather", "arguments": "{}"}}, "c", 0)
     assert made["name"] == "functions_get_weather"
     assert len(contents.call_block({"function": {"name": "x" * 300}}, "c", 0)["name"]) == 128
-
-
-def test_a_deprecated_function_call_is_a_call() -> None:
-    old = {"name": "f", "arguments": "{}"}
-    assert contents.calls_of({"function_call": old}, 0) == [{"type": "function", "function": old}]
-    assert contents.calls_of({"function_call": None}, 0) == []
 
 
 def test_a_custom_calls_input_travels_under_the_one_key() -> None:
@@ -121,3 +103,14 @@ def test_a_system_message_of_no_text_is_refused() -> None:
     for order in ([{"type": "text", "text": ["a"]}], [{"type": "image"}]):
         with pytest.raises(InvalidDocument, match="holds text only"):
             contents.system_blocks({"role": "system", "content": "", "anthropic_blocks": order}, 0)
+
+
+@pytest.mark.parametrize("block", [{"type": "tool_use", "id": "c"}, {"type": "tool_result", "tool_use_id": "c"}])
+@pytest.mark.parametrize("blocks_of", [contents.user_blocks, lambda message, index: contents.assistant_blocks(message, [], index)])
+def test_calls_and_results_never_pass_unpaired_among_the_blocks_beside(block: dict[str, str], blocks_of: Callable[..., object]) -> None:
+    with pytest.raises(InvalidDocument, match=r"messages\[3\]: `anthropic_blocks` may hold no `tool_"):
+        blocks_of({"content": "a", "anthropic_blocks": ["part", block]}, 3)
+
+
+def test_a_cache_mark_that_is_no_object_is_none() -> None:
+    assert contents.user_blocks({"content": [{"type": "text", "text": "a", "cache_control": 5}]}, 0) == [text("a")]

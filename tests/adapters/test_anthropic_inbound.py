@@ -169,3 +169,9 @@ def test_marks_are_read_only_as_they_are_written_and_every_turn_comes_back(block
     said = [[part["text"] for part in m["content"]] if isinstance(m["content"], list) else m["content"] for m in read]
     assert [(m.get("name", ""), words) for m, words in zip(read, said, strict=True)] == messages
     assert from_openai_messages(read)["messages"] == given
+
+
+def test_calls_in_openais_field_are_refused_and_not_dropped() -> None:
+    with pytest.raises(InvalidDocument, match=r"messages\[0\]: has `tool_calls`, which are OpenAI's"):
+        to_openai_messages([{"role": "assistant", "content": "a", "tool_calls": [{"id": "c"}]}])
+    assert to_openai_messages([{"role": "assistant", "content": "a", "tool_calls": None}]) == [{"role": "assistant", "content": "a"}]

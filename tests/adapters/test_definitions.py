@@ -68,3 +68,9 @@ def test_deep_and_huge_values_end_in_a_sentence_of_a_few_words(shape: str, key: 
                 assert len(str(error)) < 500
             else:
                 assert made
+
+
+def test_an_object_or_null_is_given_back_and_anything_else_is_refused() -> None:
+    assert definitions.object_or_none({}, "a", None) is None and definitions.object_or_none({}, "a", {"b": 1}) == {"b": 1}
+    with pytest.raises(InvalidDocument, match="the tool 't': `a` must be an object, not list"):
+        definitions.object_or_none({"name": "t"}, "a", [])

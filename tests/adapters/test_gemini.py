@@ -3,7 +3,7 @@
 import pytest
 
 from vespe.adapters.gemini import GeminiAdapter, GeminiShape, json_schema
-from vespe.errors import ToolExecutionError
+from vespe.errors import InvalidDocument, ToolExecutionError
 from vespe.models import Tool
 
 SCHEMA = {"type": "object", "properties": {"a": {"$ref": "#/$defs/a"}}, "$defs": {"a": {"type": "string"}}, "additionalProperties": False}
@@ -63,3 +63,8 @@ def test_a_result_is_a_function_response(output: object, response: object) -> No
     made = GeminiAdapter(TOOL).format_tool_output(output, call_id="c")
     assert made == {"functionResponse": {"id": "c", "name": "t", "response": response}}
     assert "id" not in GeminiAdapter(TOOL).format_tool_output(output)["functionResponse"]
+
+
+def test_a_response_schema_that_is_none_is_refused() -> None:
+    with pytest.raises(InvalidDocument, match="`response` must be an object, not str"):
+        GeminiShape().read({"name": "t", "response": "x"})

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vespe.adapters.identifiers import Calls, decode_id, encode_id
+from vespe.adapters.identifiers import Calls, decode_id, encode_id, text_id
 
 
 @settings(derandomize=True, max_examples=200, deadline=None)
@@ -87,3 +87,10 @@ def test_a_result_without_an_id_answers_no_call_of_an_earlier_turn() -> None:
     calls.begin_turn()
     assert calls.answer(None) is None
     assert calls.answer("a") is not None
+
+
+def test_a_number_is_its_digits_and_what_is_no_id_is_none() -> None:
+    assert [text_id(i) for i in (7, "7", "", None, True, ["a"])] == ["7", "7", "", "", "", ""]
+    calls: Calls[None] = Calls()
+    seven, eight = calls.add(7, "n", None), calls.add(8, "n", None)
+    assert (calls.answer(8), calls.answer("7")) == (eight, seven)

@@ -1,5 +1,6 @@
 """What every translation needs of a message: its parts, copies of what it carries, and sentences with its index."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -88,3 +89,36 @@ def test_what_is_detached_is_a_copy_and_bounded_in_depth() -> None:
         given = {"a": given}
     with pytest.raises(InvalidDocument, match="it: is nested deeper than 200 levels"):
         inner.detached(given, "it")
+
+
+class Dumped(list[object]):
+    """Stands for an SDK's object, which is iterable."""
+
+    def model_dump(self) -> None:
+        """Give it as data."""
+
+
+def test_an_sdks_object_is_told_with_what_to_give_instead() -> None:
+    assert inner.kind(Dumped()) == "Dumped (give its `model_dump()`)" and inner.kind(3) == "int"
+    wrong: Any = Dumped()
+    refusals: list[Callable[[], object]] = [
+        lambda: inner.checked(wrong),
+        lambda: inner.checked([wrong]),
+        lambda: inner.parts_of([wrong], 0),
+    ]
+    for refused in refusals:
+        with pytest.raises(InvalidDocument, match=r"not Dumped \(give its `model_dump"):
+            refused()
+
+
+@pytest.mark.parametrize("value", [{1}, b"a", float("nan"), float("inf"), object()])
+def test_what_json_cannot_say_is_never_copied(value: Any) -> None:
+    for held in (value, {"a": [value]}):
+        with pytest.raises(InvalidDocument, match=r"messages\[4\]: holds .*, which JSON cannot say"):
+            inner.copied(held, 4)
+
+
+def test_a_tuple_is_as_good_as_a_list() -> None:
+    parts = ({"type": "text", "text": "a"},)
+    assert inner.parts_of(parts, 0) == list(parts)
+    assert inner.told({"content": parts}, 0) == {"content": parts}

@@ -43,7 +43,6 @@ def test_an_entry_is_read_with_its_title_annotations_and_what_only_mcp_knows() -
     tool = McpShape().read({**entry, "annotations": {**annotations, "destructiveHint": None}})
     assert (tool.output_schema, tool.annotations) == (OBJECT, {"readOnlyHint": True, "title": "T"})
     assert McpShape().definition(tool)["icons"] == []
-    assert McpShape().read({"name": "t", "inputSchema": OBJECT, "annotations": 3, "outputSchema": 3}).annotations == {}
 
 
 def test_a_call_is_read_from_a_request_or_its_params() -> None:
@@ -145,3 +144,15 @@ def test_a_title_comes_back_where_it_stood(titles: dict[str, Any]) -> None:
     tool = McpShape().read(entry)
     assert tool.annotations["title"] in ("A", "B")
     assert McpShape().definition(tool) == entry
+
+
+@pytest.mark.parametrize(("key", "value"), [("outputSchema", "x"), ("outputSchema", True), ("annotations", "x"), ("title", 5)])
+def test_a_field_of_another_kind_is_refused_and_not_dropped(key: str, value: object) -> None:
+    with pytest.raises(InvalidDocument, match=f"the tool 't': `{key}` must be a"):
+        McpShape().read({"name": "t", "inputSchema": OBJECT, key: value})
+    assert McpShape().read({"name": "t", "inputSchema": OBJECT, key: None}).output_schema is None
+
+
+def test_the_id_of_a_call_may_be_a_number() -> None:
+    wanted: Any = 7
+    assert to_tool_message({"content": []}, wanted)["tool_call_id"] == "7"

@@ -1,6 +1,7 @@
 """Conversations to and from Ollama: texts and images, ids where there are any, errors marked in their text."""
 
 import copy
+import enum
 import json
 from pathlib import Path
 from typing import Any
@@ -196,3 +197,11 @@ def test_ids_that_repeat_are_made_two_and_their_results_follow_them() -> None:
 def test_a_result_without_its_call_keeps_the_name_that_it_has() -> None:
     orphan = {"role": "tool", "content": "r", "tool_name": "f", "tool_call_id": "x"}
     assert from_openai_messages(to_openai_messages([orphan]))["messages"] == [orphan]
+
+
+def test_tuples_and_a_role_of_an_enumeration_are_as_good_as_lists_and_texts() -> None:
+    role = enum.StrEnum("Role", ["assistant"]).assistant  # type: ignore[attr-defined]  # made on the spot
+    call = {"function": {"name": "f", "arguments": {}}}
+    (made,) = to_openai_messages([{"role": role, "tool_calls": (call,)}])
+    assert json.dumps(made["role"]) == '"assistant"' and type(made["role"]) is str
+    assert from_openai_messages([{**made, "tool_calls": tuple(made["tool_calls"])}])["messages"][0]["tool_calls"] == [call]

@@ -114,3 +114,10 @@ def test_several_calls_and_a_call_without_its_form_are_told_what_to_write() -> N
     with pytest.raises(InvalidToolCall, match="the `params` of a call alone"):
         parse_call('{"name": "f", "arguments": {}}')
     assert parse_call("[1, 2]") is None
+
+
+@pytest.mark.parametrize(("arguments", "said"), [("null", "not null"), ('"{}"', 'not the string "{}"'), ("[1]", "not an array of 1 item")])
+def test_wrong_arguments_are_told_in_jsons_words(arguments: str, said: str) -> None:
+    with pytest.raises(InvalidToolCall) as caught:
+        parse_call(f'{{"method": "tools/call", "params": {{"name": "weather", "arguments": {arguments}}}}}')
+    assert said in str(caught.value)

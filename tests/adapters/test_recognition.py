@@ -70,3 +70,27 @@ def test_every_recorded_definition_of_a_function_survives_every_pair_of_shapes(s
             assert (passed.name, passed.description) == (tool.name, tool.description)
             assert {"properties": {}, **tool.input_schema}.items() <= {"properties": {}, **passed.input_schema}.items()
     assert read > 300
+
+
+@pytest.mark.parametrize(
+    "foreign",
+    [
+        {"name": "t", "description": "T.", "arguments": [{"name": "a", "type": "string", "desc": "A."}]},
+        {"name": "t", "inputs": {"type": "object"}, "tool_provider": {}},
+        {"name": "package", "version": "1.0.0", "dependencies": {}},
+    ],
+)
+def test_a_definition_whose_inputs_vespe_cannot_read_is_no_tool_without_inputs(foreign: dict[str, Any]) -> None:
+    with pytest.raises(InvalidDocument, match=r"of no shape that Vespe knows .*: it holds 'name', "):
+        read_definition(foreign)
+
+
+def test_a_declaration_without_inputs_is_geminis_and_so_is_one_with_a_field_that_is_newer() -> None:
+    assert shape_of({"name": "t", "description": "T.", "behavior": "BLOCKING"}) == "gemini"
+    assert shape_of({"name": "t", "parametersJsonSchema": {}, "newer": 1}) == "gemini"
+
+
+def test_what_a_sentence_tells_of_a_strange_object_is_bounded() -> None:
+    with pytest.raises(InvalidDocument) as caught:
+        read_definition({f"{n}" * 10_000: n for n in range(100)})
+    assert len(str(caught.value)) < 1000

@@ -105,3 +105,19 @@ def test_an_output_schema_and_annotations_come_along(command: Command, project: 
 def test_stdin_is_read_for_a_dash(command: Command) -> None:
     said = command("tool", "import", "-")
     assert said.code == 4 and "stdin" in said.err
+
+
+def test_types_of_a_programming_language_are_refused_with_what_mends_them(command: Command, project: Path) -> None:
+    definition = {"name": "area", "description": "Tell an area.", "parameters": {"type": "dict", "properties": {"a": {"type": "float"}}}}
+    file = write(project, [definition])
+    said = command("tool", "import", file)
+    assert said.code == 4 and "vespe lint FILE" in said.err and "--fix" in said.err
+    assert command("lint", file, "--fix").code == 0
+    assert command("tool", "import", file).code == 0
+    document = command("tool", "show", "area", "--json").document
+    assert (document["schema"]["input"]["type"], document["schema"]["input"]["properties"]["a"]["type"]) == ("object", "number")
+
+
+def test_a_file_of_something_else_makes_no_tool(command: Command, project: Path) -> None:
+    said = command("tool", "import", write(project, {"name": "package", "version": "1.0.0", "dependencies": {}}))
+    assert said.code == 4 and "it holds 'name', 'version', 'dependencies'" in said.err

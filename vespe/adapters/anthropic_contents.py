@@ -7,6 +7,7 @@ from vespe.adapters import arguments
 from vespe.adapters.anthropic_blocks import to_block, verbatim
 from vespe.adapters.identifiers import encode_id
 from vespe.adapters.inner import BLOCKS, CACHE, CALL, IS_ERROR, PART, completed, copied, is_empty, parts_of, plain_text, refuse, said, told
+from vespe.adapters.message_calls import custom_text_of, function_of, is_custom
 from vespe.errors import InvalidDocument
 from vespe.models import JsonObject, JsonValue
 
@@ -14,6 +15,8 @@ _OUTSIDE_NAMES: Final = re.compile(r"[^A-Za-z0-9_-]")
 _LONGEST_NAME: Final = 128
 _RESULTS: Final = ("tool", "function")
 _UNCACHED: Final = ("thinking", "redacted_thinking")
+_OF_MESSAGES: Final = ("tool_use", "tool_result")
+"""Blocks that messages say in their own fields, where they are paired and checked."""
 
 
 def system_blocks(message: JsonObject, index: int) -> list[JsonObject]:
@@ -51,45 +54,15 @@ def assistant_blocks(message: JsonObject, calls: list[JsonObject], index: int) -
     return worded(_cached(made, message, index))
 
 
-def calls_of(message: JsonObject, index: int) -> list[JsonObject]:
-    """Give an assistant message's `tool_calls`, a deprecated `function_call` as one; raises InvalidDocument where one is none."""
-    given = message.get("tool_calls") or []
-    if not isinstance(given, list):
-        refuse(index, f"`tool_calls` must be a list, not {type(given).__name__}", pointer="/tool_calls")
-    if isinstance(old := message.get("function_call"), dict) and old.get("name") and not given:
-        return [{"type": "function", "function": old}]
-    for place, call in enumerate(given):
-        if not isinstance(call, dict):
-            refuse(index, f"a call must be an object, not {type(call).__name__}", pointer=f"/tool_calls/{place}")
-    return given
-
-
-def call_name(call: JsonObject, index: int) -> str:
-    """Give the name of the function, or custom tool, that a call is of; raises InvalidDocument where it has none."""
-    function = _function(call)
-    name = function.get("name") if isinstance(function, dict) else None
-    if not isinstance(name, str) or not name:
-        refuse(index, "a call has no function's name", pointer="/tool_calls")
-    return name
-
-
 def call_block(call: JsonObject, identifier: str, index: int) -> JsonObject:
     """Give the `tool_use` block of a call that goes by `identifier`."""
-    function = _function(call)
-    if call.get("type") == "custom":
+    function = function_of(call, index)
+    if is_custom(call):
         given: JsonObject = arguments.custom_input(custom_text_of(function, index))
     else:
         given = input_of(function.get("arguments"), index)
-    name = _OUTSIDE_NAMES.sub("_", call_name(call, index))[:_LONGEST_NAME]
+    name = _OUTSIDE_NAMES.sub("_", function["name"])[:_LONGEST_NAME]
     return completed({"type": "tool_use", "id": encode_id(identifier), "name": name, "input": given}, call, index)
-
-
-def custom_text_of(custom: JsonObject, index: int) -> str:
-    """Give the text that a custom call's input is; raises InvalidDocument, with the message's index, for any other input."""
-    text = custom.get("input", "")
-    if not isinstance(text, str):
-        refuse(index, f"a custom call's `input` must be a text, not {type(text).__name__}", pointer="/tool_calls")
-    return said(text)
 
 
 def input_of(given: JsonValue, index: int) -> JsonObject:
@@ -109,11 +82,6 @@ def result_block(message: JsonObject, identifier: str, index: int) -> JsonObject
         text = plain_text(blocks) if isinstance(message["content"], str) else None
         block["content"] = blocks if text is None else text
     return completed(block, message, index) | ({IS_ERROR: bool(message[IS_ERROR])} if message.get(IS_ERROR) is not None else {})
-
-
-def _function(call: JsonObject) -> JsonObject:
-    held = call.get("custom") if call.get("type") == "custom" else call.get("function")
-    return held if isinstance(held, dict) else {}
 
 
 def _content_blocks(message: JsonObject, index: int) -> list[JsonObject]:
@@ -144,6 +112,8 @@ def _ordered(order: list[JsonValue], parts: list[JsonObject], calls: list[JsonOb
     made: list[JsonObject] = []
     for item in order:
         if isinstance(item, dict):
+            if item.get("type") in _OF_MESSAGES:
+                refuse(index, f"`{BLOCKS}` may hold no `{item['type']}`: calls and results are messages' own", pointer=f"/{BLOCKS}")
             made.append(verbatim(item, index))
         elif isinstance(item, str) and item in waiting and (block := next(waiting[item], None)) is not None:
             made.append(block)

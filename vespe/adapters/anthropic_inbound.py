@@ -6,7 +6,7 @@ from typing import Final
 from vespe.adapters import arguments
 from vespe.adapters.anthropic_blocks import to_part, verbatim
 from vespe.adapters.anthropic_marks import looks_marked, unmarked
-from vespe.adapters.identifiers import Calls, decode_id, utf8_id
+from vespe.adapters.identifiers import Calls, decode_id, text_id
 from vespe.adapters.inner import BLOCKS, CALL, PART, checked, is_empty, parts_of, plain_text, quoted, refuse, rest_of, said
 from vespe.errors import InvalidDocument
 from vespe.models import JsonObject, JsonValue
@@ -26,6 +26,8 @@ def to_openai_messages(messages: Iterable[JsonObject], system: JsonValue = None)
     calls: Calls[None] = Calls()
     for index, message in enumerate(checked(messages)):
         role = message.get("role")
+        if message.get("tool_calls"):
+            refuse(index, "has `tool_calls`, which are OpenAI's: Anthropic's calls are `tool_use` blocks", pointer="/tool_calls")
         if role == "assistant":
             if (not made or made[-1]["role"] != "assistant") and not all(map(is_empty, parts_of(message.get("content"), index))):
                 calls.begin_turn()
@@ -146,8 +148,8 @@ def _user(message: JsonObject, calls: Calls[None], index: int) -> Iterator[JsonO
 def _result(block: JsonObject, calls: Calls[None], index: int) -> JsonObject:
     given = block.get("tool_use_id")
     waiting = calls.answer(given)
-    identifier = waiting.id if waiting is not None else utf8_id(given) if isinstance(given, str) else given
-    if not isinstance(identifier, str) or not identifier:
+    identifier = waiting.id if waiting is not None else text_id(given)
+    if not identifier:
         refuse(index, "a `tool_result` block has no `tool_use_id`, and no call before it is open", pointer="/content")
     parts, order = _parts(parts_of(block.get("content"), index), index)
     content = said(block["content"]) if isinstance(block.get("content"), str) else parts or ""

@@ -8,8 +8,6 @@ from typing import Final
 from vespe.adapters.anthropic_contents import (
     assistant_blocks,
     call_block,
-    call_name,
-    calls_of,
     is_blank,
     result_block,
     system_blocks,
@@ -18,6 +16,7 @@ from vespe.adapters.anthropic_contents import (
 from vespe.adapters.anthropic_marks import literal, marked, speaker
 from vespe.adapters.identifiers import Calls, Waiting
 from vespe.adapters.inner import checked, plain_text, quoted, quoted_names, refuse
+from vespe.adapters.message_calls import calls_of, function_of
 from vespe.models import JsonObject, JsonValue
 
 _SYSTEM: Final = ("system", "developer")
@@ -117,7 +116,7 @@ def _assistant(turns: list[_Turn], calls: Calls[_Turn], message: JsonObject, *, 
     blocks = [] if given else assistant_blocks(message, [], index)
     if len(turns) > count and (given or blocks):
         calls.begin_turn()
-    added = [(call, calls.add(call.get("id"), call_name(call, index), turn)) for call in given]
+    added = [(call, calls.add(call.get("id"), function_of(call, index)["name"], turn)) for call in given]
     if added:
         blocks = assistant_blocks(message, [call_block(call, waiting.id, index) for call, waiting in added], index)
     if not blocks and len(turns) > count:

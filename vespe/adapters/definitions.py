@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any, Final, NoReturn
 
-from vespe.adapters.inner import detached, quoted
+from vespe.adapters.inner import detached, kind, quoted
 from vespe.errors import InvalidDocument
 from vespe.models import JsonObject, JsonValue, Tool
 
@@ -42,6 +42,13 @@ def foreign_tool(shape: str, definition: JsonObject, *, schema: JsonValue, rest:
     return Tool(uid="", name=name, description=description or "", input_schema=inputs, document=document, **kept)
 
 
+def object_or_none(definition: JsonObject, key: str, value: JsonValue) -> JsonObject | None:
+    """Give `value`, which a definition has under `key`, as an object or None; raises InvalidDocument where it is neither."""
+    if isinstance(value, dict | None):
+        return value
+    refuse(definition.get("name"), f"`{key}` must be an object, not {kind(value)}")
+
+
 def shallow(definition: JsonObject) -> JsonObject:
     """Give a definition back; raises InvalidDocument where it is nested so deeply that nothing may be made of it."""
     detached(definition, called(definition.get("name")))
@@ -63,7 +70,7 @@ def _object_schema(name: str, schema: JsonValue) -> JsonObject:
         return {"type": "object", "properties": {}}
     if not isinstance(schema, dict):
         refuse(name, f"the schema of its inputs must be an object, not {type(schema).__name__}")
-    for key, kind in _ROOT.items():
-        if key in schema and not isinstance(schema[key], kind):
+    for key, expected in _ROOT.items():
+        if key in schema and not isinstance(schema[key], expected):
             refuse(name, f"`{key}` in the schema of its inputs cannot be {quoted(schema[key])}")
     return schema if "type" in schema else {"type": "object", **schema}

@@ -34,7 +34,7 @@ class GeminiShape:
         output = given.get("responseJsonSchema", json_schema(given.get("response")))
         rest = definitions.others(given, _KNOWN)
         return definitions.foreign_tool(
-            self.name, given, schema=inputs, rest=rest, output_schema=output if isinstance(output, dict) else None
+            self.name, given, schema=inputs, rest=rest, output_schema=definitions.object_or_none(given, "response", output)
         )
 
 

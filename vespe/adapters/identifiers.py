@@ -27,6 +27,13 @@ def utf8_id(given: str) -> str:
     return given if given.isascii() or documents.repair_surrogates(given) == given else encode_id(given)
 
 
+def text_id(given: object) -> str:
+    """Give an id as a text, "" where it is none: a number's is its digits, which is what servers mean that send one."""
+    if isinstance(given, int) and not isinstance(given, bool):
+        return str(given)
+    return utf8_id(given) if isinstance(given, str) else ""
+
+
 def decode_id(given: str) -> str:
     """Give the id that `encode_id` was given; every other id is itself, one that only looks encoded too."""
     found = _ENCODED.fullmatch(given) if given.startswith(_PREFIX) else None
@@ -65,7 +72,7 @@ class Calls(Generic[T]):
     def add(self, given: object, name: str, kept: T) -> Waiting[T]:
         """Take the next call; one without an id goes by its place in the conversation, a repeated id by `_2`, `_3`, …."""
         self._count += 1
-        own = utf8_id(given) if isinstance(given, str) else ""
+        own = text_id(given)
         call = Waiting(self._unique(own or generated_id(self._count)), name, kept, self._turn)
         for calls, key in ((self._open, own or call.id), (self._named, name)):
             if key in calls:
@@ -87,11 +94,10 @@ class Calls(Generic[T]):
         With an id it is the first call of that id without a result; without one, the first of the latest turn without a
         result, of that name where one has it. An id that no call bears means the one call that the latest turn has open.
         """
-        if isinstance(given, str) and given:
-            given = utf8_id(given)
-            if given not in self._open and self._open_now == 1:
+        if own := text_id(given):
+            if own not in self._open and self._open_now == 1:
                 return self._first(self._latest)
-            return self._first(self._open.get(given))
+            return self._first(self._open.get(own))
         named = self._first(self._named.get(name)) if isinstance(name, str) else None
         return named or self._first(self._latest)
 

@@ -1,5 +1,6 @@
 """The inner message: OpenAI's chat format and the documented fields that ride beside OpenAI's own (docs/adapters.md)."""
 
+import math
 import re
 import reprlib
 from collections.abc import Iterable, Mapping
@@ -59,6 +60,12 @@ def quoted_names(names: Iterable[str]) -> str:
     return ", ".join([*map(quoted, each[:_MOST_NAMES]), *more])
 
 
+def kind(value: object) -> str:
+    """Give what a value is called in a sentence that refuses it: its type, of an SDK's object with what to give instead."""
+    name = type(value).__name__
+    return f"{name} (give its `model_dump()`)" if hasattr(type(value), "model_dump") else name
+
+
 def object_or_none(value: JsonValue, what: str) -> JsonObject:
     """Give an object, `{}` for null, which stands in many a stream; raises InvalidDocument for anything else."""
     if value is None or isinstance(value, dict):
@@ -68,38 +75,40 @@ def object_or_none(value: JsonValue, what: str) -> JsonObject:
 
 def checked(messages: Iterable[JsonObject]) -> list[JsonObject]:
     """Give the messages as a list; raises InvalidDocument where it is no list, or one of them is no object."""
-    if isinstance(messages, (str, bytes, Mapping)) or not isinstance(messages, Iterable):
-        raise InvalidDocument(f"must be a list of messages, not {type(messages).__name__}", path="messages")
+    if isinstance(messages, (str, bytes, Mapping)) or not isinstance(messages, Iterable) or hasattr(messages, "model_dump"):
+        raise InvalidDocument(f"must be a list of messages, not {kind(messages)}", path="messages")
     listed = list(messages)
     for index, message in enumerate(listed):
         if not isinstance(message, dict):
-            refuse(index, f"must be an object with a `role`, not {type(message).__name__}")
+            refuse(index, f"must be an object with a `role`, not {kind(message)}")
     return listed
 
 
 def copied(value: JsonValue, index: int) -> Any:
     """Give `detached` of what the message at `index` holds."""
-    if isinstance(value, str):
-        return said(value)
-    return detached(value, f"messages[{index}]") if isinstance(value, (dict, list, tuple)) else value
+    return said(value) if isinstance(value, str) else detached(value, f"messages[{index}]")
 
 
 def detached(value: JsonValue, what: str) -> Any:
     """Give a deep copy, so that nothing that is given back is shared with what was given, with texts as `said` gives them.
 
-    Raises InvalidDocument with `what` as its path for a value that is nested deeper than 200 levels.
+    Raises InvalidDocument with `what` as its path for a value that is nested deeper than 200 levels, or that JSON cannot say.
     """
     if nesting.deeper_than(value, _MAX_DEPTH):
         raise InvalidDocument(f"is nested deeper than {_MAX_DEPTH} levels", path=what)
-    return _copy(value)
+    return _copy(value, what)
 
 
-def _copy(value: Any) -> Any:
+def _copy(value: Any, what: str) -> Any:
     if isinstance(value, str):
         return said(value)
     if isinstance(value, dict):
-        return {said(key) if isinstance(key, str) else key: _copy(item) for key, item in value.items()}
-    return [_copy(item) for item in value] if isinstance(value, (list, tuple)) else value
+        return {said(key) if isinstance(key, str) else key: _copy(item, what) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_copy(item, what) for item in value]
+    if value is None or isinstance(value, int) or (isinstance(value, float) and math.isfinite(value)):
+        return value
+    raise InvalidDocument(f"holds {value if isinstance(value, float) else kind(value)}, which JSON cannot say", path=what)
 
 
 def rest_of(block: JsonObject, known: Iterable[str], index: int) -> JsonObject:
@@ -115,7 +124,7 @@ def completed(block: JsonObject, carrier: JsonObject, index: int) -> JsonObject:
     """Give a block with its other keys: what `rest_of` put on its part, call or message, but for `is_error` and what the block says."""
     if REST not in carrier and CACHE not in carrier:
         return block
-    made = {CACHE: copied(carrier[CACHE], index)} if carrier.get(CACHE) is not None else {}
+    made = {CACHE: copied(carrier[CACHE], index)} if isinstance(carrier.get(CACHE), dict) else {}
     if isinstance(others := carrier.get(REST), dict):
         made |= copied(others, index)
     return {**block, **{key: value for key, value in made.items() if key not in block}}
@@ -134,8 +143,8 @@ def parts_of(content: JsonValue, index: int) -> list[JsonObject]:
         return [{"type": "text", "text": content}]
     if isinstance(content, dict):
         return [content]
-    if not isinstance(content, list):
-        refuse(index, f"`content` must be a text or a list, not {type(content).__name__}", pointer="/content")
+    if not isinstance(content, (list, tuple)):
+        refuse(index, f"`content` must be a text or a list, not {kind(content)}", pointer="/content")
     return [_part(part, index, place) for place, part in enumerate(content)]
 
 
@@ -143,7 +152,7 @@ def _part(part: JsonValue, index: int, place: int) -> JsonObject:
     if isinstance(part, str):
         return {"type": "text", "text": part}
     if not isinstance(part, dict):
-        refuse(index, f"a part of `content` must be an object, not {type(part).__name__}", pointer=f"/content/{place}")
+        refuse(index, f"a part of `content` must be an object, not {kind(part)}", pointer=f"/content/{place}")
     if "type" not in part and isinstance(part.get("text"), str):
         return {"type": "text", **part}
     return part
@@ -152,7 +161,7 @@ def _part(part: JsonValue, index: int, place: int) -> JsonObject:
 def told(message: JsonObject, index: int) -> JsonObject:
     """Give a tool message whose content is text or parts: any other value, a tool's JSON, becomes its compact JSON text."""
     content = message.get("content")
-    if content is None or isinstance(content, str) or (isinstance(content, list) and all(map(_is_part, content))) or _is_part(content):
+    if content is None or (isinstance(content, (list, tuple)) and all(map(_is_part, content))) or _is_part(content):
         return message
     try:
         return {**message, "content": documents.compact_json(content)}

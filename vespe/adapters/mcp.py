@@ -6,8 +6,8 @@ from typing import ClassVar, Final
 
 from vespe.adapters import arguments, definitions, execution, shown
 from vespe.adapters.anthropic_blocks import data_url
-from vespe.adapters.identifiers import utf8_id
-from vespe.adapters.inner import IS_ERROR, MCP_BLOCKS, PART, REST, STRUCTURED, checked, copied, parts_of, quoted, refuse, said, told
+from vespe.adapters.identifiers import text_id
+from vespe.adapters.inner import IS_ERROR, MCP_BLOCKS, PART, REST, STRUCTURED, checked, copied, kind, parts_of, quoted, refuse, said, told
 from vespe.models import JsonObject, JsonValue, Tool
 from vespe.outcomes import Call
 
@@ -38,8 +38,10 @@ class McpShape:
 
     def read(self, definition: JsonObject) -> Tool:
         """Give the tool of an entry; its title becomes the annotation that Vespe keeps it in, and where it stood is kept too."""
-        given = definition.get("annotations")
-        annotations = {key: value for key, value in given.items() if value is not None} if isinstance(given, dict) else {}
+        given = definitions.object_or_none(definition, "annotations", definition.get("annotations")) or {}
+        annotations = {key: value for key, value in given.items() if value is not None}
+        if not isinstance(definition.get("title"), str | None):
+            definitions.refuse(definition.get("name"), f"`title` must be a text, not {kind(definition['title'])}")
         own_title: JsonObject = {}
         if isinstance(title := definition.get("title"), str):
             own_title = {"title": title} if annotations.get("title", title) != title else {}
@@ -47,13 +49,12 @@ class McpShape:
             annotations.setdefault("title", title)
         elif "title" in annotations:
             own_title = {"title": None}
-        output = definition.get("outputSchema")
         return definitions.foreign_tool(
             self.name,
             definition,
             schema=definition.get("inputSchema"),
             rest=definitions.others(definition, _KNOWN) | own_title,
-            output_schema=output if isinstance(output, dict) else None,
+            output_schema=definitions.object_or_none(definition, "outputSchema", definition.get("outputSchema")),
             annotations=annotations,
         )
 
@@ -104,7 +105,7 @@ def to_tool_message(result: JsonObject, call_id: str) -> JsonObject:
         order.append(copied(block, 0) if part is None else PART)
     if not order and result.get("structuredContent") is not None:
         return _structured_alone(result, call_id)
-    message: JsonObject = {"role": "tool", "tool_call_id": utf8_id(call_id), "content": parts or ""}
+    message: JsonObject = {"role": "tool", "tool_call_id": text_id(call_id), "content": parts or ""}
     if len(order) > len(parts):
         message[MCP_BLOCKS] = order
     if result.get("structuredContent") is not None:
@@ -116,7 +117,7 @@ def _structured_alone(result: JsonObject, call_id: str) -> JsonObject:
     """Give the message of a result without content: its structured content as JSON text, so that a model sees it."""
     structured = copied(result["structuredContent"], 0)
     text = arguments.to_text(structured)
-    message: JsonObject = {"role": "tool", "tool_call_id": utf8_id(call_id), "content": text, STRUCTURED: structured}
+    message: JsonObject = {"role": "tool", "tool_call_id": text_id(call_id), "content": text, STRUCTURED: structured}
     return message | ({IS_ERROR: result["isError"]} if isinstance(result.get("isError"), bool) else {})
 
 

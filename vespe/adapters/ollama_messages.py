@@ -6,8 +6,23 @@ from typing import Any, Final, TypeVar
 
 from vespe.adapters import arguments
 from vespe.adapters.anthropic_blocks import data_url, document_text, readable_parts
-from vespe.adapters.identifiers import Calls, utf8_id
-from vespe.adapters.inner import BLOCKS, GENERATED, IS_ERROR, REASONING, checked, copied, is_empty, parts_of, quoted, refuse, said, told
+from vespe.adapters.identifiers import Calls, text_id
+from vespe.adapters.inner import (
+    BLOCKS,
+    GENERATED,
+    IS_ERROR,
+    REASONING,
+    checked,
+    copied,
+    is_empty,
+    kind,
+    parts_of,
+    quoted,
+    refuse,
+    said,
+    told,
+)
+from vespe.adapters.message_calls import calls_of, custom_text_of, function_of, is_custom
 from vespe.errors import InvalidDocument
 from vespe.models import JsonObject, JsonValue
 
@@ -59,7 +74,7 @@ def to_openai_messages(messages: Iterable[JsonObject], system: JsonValue = None)
         says = any(message.get(key) for key in ("content", "images", "thinking", "tool_calls"))
         if role == "assistant" and says and (not made or made[-1]["role"] != "assistant"):
             calls.begin_turn()
-        made += _inward(message, str(role), calls, index=index)
+        made += _inward(message, _ROLES[role], calls, index=index)
     return made
 
 
@@ -108,31 +123,22 @@ def _outward_result(message: JsonObject, made: JsonObject, calls: Calls[None]) -
 
 
 def _identified(key: str, identifier: Any) -> JsonObject:
-    own = isinstance(identifier, str) and identifier and not GENERATED.fullmatch(identifier)
-    return {key: utf8_id(identifier)} if own else {}
+    own = text_id(identifier)
+    return {key: own} if own and not GENERATED.fullmatch(own) else {}
 
 
 def _calls(message: JsonObject, calls: Calls[None], index: int) -> list[JsonObject]:
-    given = message.get("tool_calls") or ([{"function": message["function_call"]}] if message.get("function_call") else [])
-    if not isinstance(given, list) or not all(isinstance(call, dict) for call in given):
-        refuse(index, "`tool_calls` must be a list of objects", pointer="/tool_calls")
-    return [_call(call, calls, index) for call in given]
+    return [_call(call, calls, index) for call in calls_of(message, index)]
 
 
 def _call(call: JsonObject, calls: Calls[None], index: int) -> JsonObject:
-    function = call.get("custom") if call.get("type") == "custom" else call.get("function")
-    name = function.get("name") if isinstance(function, dict) else None
-    if not isinstance(function, dict) or not isinstance(name, str) or not name:
-        refuse(index, "a call has no function's name", pointer="/tool_calls")
-    waiting = calls.add(call.get("id"), name, None)
-    if call.get("type") == "custom":
-        text = function.get("input", "")
-        if not isinstance(text, str):
-            refuse(index, f"a custom call's `input` must be a text, not {type(text).__name__}", pointer="/tool_calls")
-        given = arguments.custom_input(said(text))
+    function = function_of(call, index)
+    waiting = calls.add(call.get("id"), function["name"], None)
+    if is_custom(call):
+        given = arguments.custom_input(custom_text_of(function, index))
     else:
         given = _said_in_json(arguments.to_input, function.get("arguments"), index)
-    return {**_identified("id", waiting.id), "function": {"name": said(name), "arguments": given}}
+    return {**_identified("id", waiting.id), "function": {"name": said(function["name"]), "arguments": given}}
 
 
 def _said_in_json(translate: Callable[[JsonValue], T], given: JsonValue, index: int) -> T:
@@ -175,7 +181,7 @@ def _text(part: JsonObject, index: int) -> str:
 def _inward(message: JsonObject, role: str, calls: Calls[None], *, index: int) -> list[JsonObject]:
     text = message.get("content")
     if not isinstance(text, str | None):
-        refuse(index, f"`content` must be a text, not {type(text).__name__}", pointer="/content")
+        refuse(index, f"`content` must be a text, not {kind(text)}", pointer="/content")
     text, failed = unmark(said(text or "")) if role == "tool" else (said(text or ""), False)
     made: JsonObject = {"role": role, "content": _content(text, message.get("images"), index)}
     if role == "tool":
@@ -202,18 +208,17 @@ def _media_type(image: str) -> str:
 
 def _inward_calls(message: JsonObject, calls: Calls[None], index: int) -> list[JsonObject]:
     given = message.get("tool_calls") or []
-    if not isinstance(given, list):
-        refuse(index, "`tool_calls` must be a list of objects", pointer="/tool_calls")
+    if not isinstance(given, (list, tuple)):
+        refuse(index, f"`tool_calls` must be a list of objects, not {kind(given)}", pointer="/tool_calls")
     return [_inward_call(call, calls, index) for call in given]
 
 
 def _inward_call(call: JsonValue, calls: Calls[None], index: int) -> JsonObject:
-    function = call.get("function") if isinstance(call, dict) else None
-    name = function.get("name") if isinstance(function, dict) else None
-    if not isinstance(function, dict) or not isinstance(name, str) or not name:
-        refuse(index, "a call has no function's name", pointer="/tool_calls")
-    identifier = calls.add(call.get("id"), name, None).id
-    name = said(name)
+    if not isinstance(call, dict):
+        refuse(index, f"a call must be an object, not {kind(call)}", pointer="/tool_calls")
+    function = function_of(call, index)
+    name = said(function["name"])
+    identifier = calls.add(call.get("id"), function["name"], None).id
     given = function.get("arguments")
     if (custom := arguments.custom_text(given)) is not None:
         return {"id": identifier, "type": "custom", "custom": {"name": name, "input": custom}}
@@ -224,8 +229,8 @@ def _inward_call(call: JsonValue, calls: Calls[None], index: int) -> JsonObject:
 def _inward_result(message: JsonObject, calls: Calls[None], index: int) -> JsonObject:
     given = message.get("tool_call_id")
     waiting = calls.answer(given, message.get("tool_name"))
-    identifier = waiting.id if waiting is not None else utf8_id(given) if isinstance(given, str) else given
-    if not isinstance(identifier, str) or not identifier:
+    identifier = waiting.id if waiting is not None else text_id(given)
+    if not identifier:
         refuse(index, "a result has no `tool_call_id`, and no call before it is open", pointer="/tool_call_id")
     name = message.get("tool_name") if waiting is None else None
     return {"tool_call_id": identifier} | ({"name": said(name)} if isinstance(name, str) and name else {})

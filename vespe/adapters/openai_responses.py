@@ -29,13 +29,12 @@ class OpenAIResponsesShape:
         if definition.get("type") != "function":
             definitions.refuse(definition.get("name"), f"is of type {quoted(definition.get('type'))}, which is no function")
         rest = {"strict": None} | definitions.others(definition, ("type", "name", "description", "parameters", "output_schema"))
-        output = definition.get("output_schema")
         return definitions.foreign_tool(
             self.name,
             definition,
             schema=definition.get("parameters"),
             rest=rest,
-            output_schema=output if isinstance(output, dict) else None,
+            output_schema=definitions.object_or_none(definition, "output_schema", definition.get("output_schema")),
         )
 
 

@@ -11,6 +11,7 @@ from vespe.adapters.inner import quoted
 from vespe.errors import InvalidDocument, InvalidToolCall, ParsingError
 from vespe.models import JsonObject, JsonValue, Tool
 from vespe.outcomes import Call
+from vespe.violations import describe
 
 METHOD: Final = "tools/call"
 _FORM: Final = '{"method": "tools/call", "params": {"name": "TOOL", "arguments": {…}}}'
@@ -79,7 +80,7 @@ def _call(answer: JsonObject) -> Call | None:
         raise InvalidToolCall("`params` must be an object with `name` and `arguments`", hint=_HINT)
     arguments = params.get("arguments", {})
     if not isinstance(arguments, dict):
-        raise InvalidToolCall(f"`arguments` must be an object, not {type(arguments).__name__}", hint=_HINT)
+        raise InvalidToolCall(f"`arguments` must be an object, not {describe(arguments)}", hint=_HINT)
     return execution.made_call(params.get("name"), arguments, str(answer["id"]) if isinstance(answer.get("id"), (str, int)) else None)
 
 
@@ -103,7 +104,7 @@ class PlainTextAdapter:
         """Give the call in an answer, a text or a message whose `content` is one; none where it is plain text."""
         text = text_or_message.get("content") if isinstance(text_or_message, dict) else text_or_message
         if not isinstance(text, str | None):
-            raise ParsingError(f"the answer must be a text, not {type(text).__name__}", hint=_HINT)
+            raise ParsingError(f"the answer must be a text, not {describe(text)}", hint=_HINT)
         call = parse_call(text or "")
         return () if call is None else execution.own_calls(self.tool, (call,))
 

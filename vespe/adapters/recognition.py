@@ -7,8 +7,13 @@ from vespe.adapters import SHAPES
 from vespe.adapters.inner import detached, quoted
 from vespe.errors import InvalidDocument
 from vespe.models import JsonObject, JsonValue, Tool
+from vespe.violations import describe
 
 _LISTS: Final = ("tools", "functions", "functionDeclarations", "function_declarations")
+_GEMINI: Final = ("parameters", "parametersJsonSchema", "parameters_json_schema")
+"""By one of these a declaration is Gemini's; one without inputs has nothing beside the fields below."""
+_GEMINI_ALONE: Final = frozenset(("name", "description", "behavior", "response", "responseJsonSchema", "response_json_schema"))
+_MOST_KEYS: Final = 8
 
 
 def shape_of(definition: JsonObject) -> str | None:
@@ -22,18 +27,20 @@ def shape_of(definition: JsonObject) -> str | None:
     if definition.get("type") == "function" and "name" in definition:
         return "openai-responses"
     if "name" in definition and "type" not in definition:
-        return "gemini"
+        return "gemini" if definition.keys() <= _GEMINI_ALONE or any(key in definition for key in _GEMINI) else None
     return None
 
 
 def read_definition(definition: JsonValue) -> Tool:
     """Give the tool of one definition, of whatever shape; raises InvalidDocument with the reason."""
     if not isinstance(definition, dict):
-        raise InvalidDocument(f"must be an object, not {type(definition).__name__}")
+        raise InvalidDocument(f"must be an object, not {describe(definition)}")
     shape = shape_of(definition)
     if shape is None:
         kind = f" of type {quoted(definition['type'])}" if "type" in definition else ""
-        raise InvalidDocument(f"is a definition{kind} of no shape that Vespe knows ({', '.join(SHAPES)})")
+        keys = [quoted(key) for key in definition][:_MOST_KEYS]
+        held = f": it holds {', '.join(keys)}{', …' if len(definition) > _MOST_KEYS else ''}" if keys else ""
+        raise InvalidDocument(f"is a definition{kind} of no shape that Vespe knows ({', '.join(SHAPES)}){held}")
     return SHAPES[shape].read(definition)
 
 

@@ -73,7 +73,9 @@ def _drafts(file: str, names: tuple[str, ...]) -> list[Draft]:
             problems.append(f"{pointer or 'the document'}: {error}")
     if problems or not drafts:
         raise errors.InvalidDocument(
-            "; ".join(problems) or "holds no definition of a tool", path=path, hint="mend the file, or say behind it which tools to import"
+            "; ".join(problems) or "holds no definition of a tool",
+            path=path,
+            hint="`vespe lint FILE` tells more, and with --fix mends what is safe; or say behind FILE which tools to import",
         )
     return drafts
 
