@@ -112,5 +112,10 @@ def test_calls_and_results_never_pass_unpaired_among_the_blocks_beside(block: di
         blocks_of({"content": "a", "anthropic_blocks": ["part", block]}, 3)
 
 
+def test_a_block_beside_without_a_type_is_refused() -> None:
+    with pytest.raises(InvalidDocument, match=r"messages\[3\]: a block of `anthropic_blocks` needs a `type`"):
+        contents.user_blocks({"content": "a", "anthropic_blocks": [{}, "part"]}, 3)
+
+
 def test_a_cache_mark_that_is_no_object_is_none() -> None:
     assert contents.user_blocks({"content": [{"type": "text", "text": "a", "cache_control": 5}]}, 0) == [text("a")]

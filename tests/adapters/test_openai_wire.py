@@ -157,6 +157,7 @@ ANSWER = ChatCompletionMessage.model_validate(called(call("c")))
         (called({"id": "c", "type": "function"}), "no function's name"),
         (called(call("c", {1})), "cannot be said in JSON"),
         ({"role": "tool", "content": "a"}, "no `tool_call_id`"),
+        ({"role": "function", "content": "a"}, "needs the function's `name`"),
         ({"role": "tool", "tool_call_id": "c", "content": {"a": {1}}}, "cannot be said in JSON"),
     ],
 )
@@ -164,6 +165,12 @@ def test_what_openais_format_cannot_say_is_refused_with_the_messages_index(messa
     with pytest.raises(InvalidDocument) as caught:
         to_wire([{"role": "user", "content": "q"}, message])
     assert str(caught.value).startswith("messages[1]: ") and said in str(caught.value)
+
+
+def test_a_deprecated_functions_result_goes_as_one() -> None:
+    sent = to_wire([{"role": "function", "name": "f", "content": {"a": 1}}, {"role": "function", "name": "f", "content": None}])
+    assert [message["content"] for message in sent] == ['{"a":1}', ""]
+    assert all(accepts("openai message", message) for message in sent)
 
 
 def test_what_an_sdk_dumps_goes_over_the_wire() -> None:

@@ -112,7 +112,9 @@ def _ordered(order: list[JsonValue], parts: list[JsonObject], calls: list[JsonOb
     made: list[JsonObject] = []
     for item in order:
         if isinstance(item, dict):
-            if item.get("type") in _OF_MESSAGES:
+            if not isinstance(item.get("type"), str):
+                refuse(index, f"a block of `{BLOCKS}` needs a `type`", pointer=f"/{BLOCKS}")
+            if item["type"] in _OF_MESSAGES:
                 refuse(index, f"`{BLOCKS}` may hold no `{item['type']}`: calls and results are messages' own", pointer=f"/{BLOCKS}")
             made.append(verbatim(item, index))
         elif isinstance(item, str) and item in waiting and (block := next(waiting[item], None)) is not None:

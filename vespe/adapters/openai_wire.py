@@ -20,6 +20,7 @@ _MESSAGE_KEYS: Final = {
     "function": ("role", "content", "name"),
 }
 _PART_KEYS: Final = ("type", "text", "refusal", "image_url", "input_audio", "file", "prompt_cache_breakpoint")
+_RESULTS: Final = ("tool", "function")
 _TEXTS: Final = ("name", "refusal")
 """Fields of a message that are texts where they are there."""
 
@@ -61,10 +62,12 @@ def _sent(message: JsonObject, calls: Calls[None], *, index: int, keep: Collecti
     for key in _TEXTS:
         if not isinstance(sent.get(key), str | None):
             refuse(index, f"`{key}` must be a text, not {kind(sent[key])}", pointer=f"/{key}")
-    if "content" in message or role == "tool" or isinstance(message.get(BLOCKS), list):
-        sent["content"] = _content(told(message, index) if role in ("tool", "function") else message, index, keep=keep)
+    if "content" in message or role in _RESULTS or isinstance(message.get(BLOCKS), list):
+        sent["content"] = _content(told(message, index) if role in _RESULTS else message, index, keep=keep)
     if role == "tool":
         sent["tool_call_id"] = _answered(message, calls, index)
+    if role == "function" and not sent.get("name"):
+        refuse(index, "a function's result needs the function's `name`", pointer="/name")
     if role == "assistant":
         _call(sent, message, calls, index=index, keep=keep)
     return _answerable(sent)
@@ -84,7 +87,7 @@ def _content(message: JsonObject, index: int, *, keep: Collection[str]) -> JsonV
     known = {*_PART_KEYS, *keep}
     copies: list[JsonObject] = [copied(part, index) for part in parts]
     shown: JsonValue = [{k: v for k, v in part.items() if k in known or str(part.get("type")) not in known} for part in copies]
-    return shown or ("" if message.get("role") == "tool" else None)
+    return shown or ("" if message.get("role") in _RESULTS else None)
 
 
 def _answered(message: JsonObject, calls: Calls[None], index: int) -> str:
