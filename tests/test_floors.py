@@ -13,8 +13,9 @@ PACKAGE = Path(vespe.__file__).parent
 PLAN = """\
  0  errors defaults deferred nesting pointers subschemas termination
  1  digests docstrings models escaping templates schema_bounds schema_growth violations addresses bodies child_scripts
+    secret_names
     bm25 hidden_text secret_shapes token_estimate schema_samples
- 2  outcomes tool_templates script_metadata python_names python_types documents fields tool_fields implementations schemas
+ 2  outcomes kit_limits tool_templates script_metadata python_names python_types documents fields tool_fields implementations schemas
     locations process file_walk sockets slots confined redaction findings junit
  3  script_environments tooldir configuration places private_copy annotated python_classes schema_forms trees web
     text_search git_commit adapters.inner adapters.arguments adapters.definitions positions expectations revisions
@@ -22,7 +23,8 @@ PLAN = """\
  4  annotations file_tools git_changes kits verdicts approvals project http_templates adapters.identifiers
     adapters.anthropic_blocks foreign schema_places
  5  catalog scopes snapshots signatures trust adapters.anthropic_contents adapters.ollama_messages inclusion
- 6  founding resolver drafts review adapters.anthropic_outbound adapters.anthropic_inbound adapters.stops lint.base
+ 6  kit_excess
+    founding resolver drafts review adapters.anthropic_outbound adapters.anthropic_inbound adapters.stops lint.base
     lint.limits schema_changes
  7  authoring executors.base adapters.base lint.refusals compatibility strict_mode
  8  executors.python_script executors.shell_command executors.http_request adapters.execution lint.layout lint.naming

@@ -224,10 +224,11 @@ class MissingSecret(Refused):
 
     code = "missing_secret"
 
-    def __init__(self, name: str, *, tool: str) -> None:
+    def __init__(self, name: str, *, tool: str, names: Sequence[str] = ()) -> None:
+        known, kept = " or ".join(names) or name, names[0] if names else name
         super().__init__(
             f"the tool {tool!r} needs the secret {name}, and it has no value",
-            hint=f"set the environment variable {name}, or keep it: `vespe config set secrets.{name} -` reads it from stdin",
+            hint=f"set the environment variable {known}, or keep it: `vespe config set secrets.{kept} -` reads it from stdin",
             details={"secret": name, "tool": tool},
         )
         self.name, self.tool = name, tool

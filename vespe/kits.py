@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from vespe import defaults, documents, fields, locations
+from vespe import defaults, documents, fields, kit_limits, locations
 from vespe.deferred import deferred
 from vespe.errors import InvalidDocument, KitNotFound, StorageError, UsageError, VespeError
 from vespe.models import JsonObject, Kit
@@ -128,6 +128,8 @@ def _checked(document: JsonObject, kit_id: str, path: str) -> tuple[str | None, 
         raise InvalidDocument(f"stands in a directory called {kit_id!r}, which is no kit id", path=path)
     if document.get("kit_id") != kit_id:
         raise fields.wrong_type(f'"{kit_id}", the name of its directory', document.get("kit_id"), path=path, pointer="/kit_id")
+    for pointer, reason in kit_limits.wrong_limits(document):
+        raise InvalidDocument(reason, path=path, pointer=pointer)
     return texts["name"], texts["description"], texts["version"]
 
 

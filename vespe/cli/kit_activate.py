@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import click
 
-from vespe import errors, kits, project, scopes, substitutions
+from vespe import errors, kit_excess, kits, project, scopes, substitutions
 from vespe.cli import options, report
 from vespe.workspace import find_root
 
@@ -23,6 +23,7 @@ def command(kit_ids: tuple[str, ...], project_dir: str | None, as_json: bool) ->
         kit = kits.find_kit(kit_id)
         if kit.problem is not None:
             raise errors.InvalidDocument(kit.problem, path=kit.path)
+        kit_excess.refuse_excess(kit.path, kit_id)
     _tell_substitutions(root, kit_ids)
     config = project.set_active(root, kit_ids, active=True)
     if as_json:
