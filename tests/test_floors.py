@@ -13,21 +13,26 @@ PACKAGE = Path(vespe.__file__).parent
 PLAN = """\
  0  errors defaults deferred nesting pointers subschemas termination
  1  digests docstrings models escaping templates schema_bounds schema_growth violations addresses bodies child_scripts
-    secret_names
+    secret_names kit_names kit_sources
     bm25 hidden_text secret_shapes token_estimate schema_samples
- 2  outcomes kit_limits tool_templates script_metadata python_names python_types documents fields tool_fields implementations schemas
+ 2  kit_templates kit_trees
+    outcomes kit_limits tool_templates script_metadata python_names python_types documents fields tool_fields implementations schemas
     locations process file_walk sockets slots confined redaction findings junit
- 3  script_environments tooldir configuration places private_copy annotated python_classes schema_forms trees web
+ 3  kit_store kit_lock kit_folders git
+    script_environments tooldir configuration places private_copy annotated python_classes schema_forms trees web
     text_search git_commit adapters.inner adapters.arguments adapters.definitions positions expectations revisions
     schema_cases sizes tokenizer
- 4  annotations file_tools git_changes kits verdicts approvals project http_templates adapters.identifiers
+ 4  kit_staging git_refs git_objects
+    annotations file_tools git_changes kits verdicts approvals project http_templates adapters.identifiers
     adapters.anthropic_blocks foreign schema_places
- 5  catalog scopes snapshots signatures trust adapters.anthropic_contents adapters.ollama_messages inclusion
+ 5  kit_links
+    catalog scopes snapshots signatures trust adapters.anthropic_contents adapters.ollama_messages inclusion
  6  kit_excess
     founding resolver drafts review adapters.anthropic_outbound adapters.anthropic_inbound adapters.stops lint.base
     lint.limits schema_changes
  7  authoring executors.base adapters.base lint.refusals compatibility strict_mode
- 8  executors.python_script executors.shell_command executors.http_request adapters.execution lint.layout lint.naming
+ 8  kit_founding
+    executors.python_script executors.shell_command executors.http_request adapters.execution lint.layout lint.naming
     lint.schema lint.constraints lint.subjects lint.portability lint.strict_requests lint.vendor_subsets lint.description
     lint.safety lint.commands lint.signature lint.sets lint.shadowing substitutions tool_versions lint_paths
  9  executors call_log workspace adapters.openai adapters.openai_responses adapters.anthropic adapters.gemini

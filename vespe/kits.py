@@ -1,4 +1,4 @@
-"""Kits on this machine: the roots that hold them, in the order in which the first hit wins, and making a new one."""
+"""Kits on this machine: the roots that hold them, in the order in which the first hit wins."""
 
 import os
 import re
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from vespe import defaults, documents, fields, kit_limits, locations
 from vespe.deferred import deferred
-from vespe.errors import InvalidDocument, KitNotFound, StorageError, UsageError, VespeError
+from vespe.errors import InvalidDocument, KitNotFound, StorageError
 from vespe.models import JsonObject, Kit
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ else:
 KIT_ID: Final = re.compile(r"[a-z0-9][a-z0-9_]{0,63}")
 """What a kit's id looks like; use it with fullmatch, since `$` would take a final newline."""
 KITS_DIR: Final = "kits"
+LINK: Final = "link"
 _TEXTS: Final = ("name", "description", "version", "license", "homepage")
 _TOOL_PREFIX: Final = "tool-"
 
@@ -26,11 +27,12 @@ _TOOL_PREFIX: Final = "tool-"
 def kit_roots(environ: Mapping[str, str] | None = None) -> list[tuple[str, str]]:
     """Give the directories that may hold kits, as (absolute path, kind), in the order in which the first hit wins.
 
-    The kinds: `env` (each directory of VESPE_KITS_PATH), `user`, `site`, `shipped`. They may not exist; a directory that
+    The kinds: `env` (each directory of VESPE_KITS_PATH), `link` (authors' own directories), `user`, `site`, `shipped`. They may not exist; a directory that
     is named twice counts once.
     """
     named = (os.environ if environ is None else environ).get(defaults.ENV_KITS_PATH, "")
     roots = [(os.path.abspath(path), "env") for path in named.split(os.pathsep) if path]
+    roots.append((links_dir(), LINK))
     roots.append((os.path.join(locations.user_data_dir(), KITS_DIR), "user"))
     roots += [(os.path.join(path, KITS_DIR), "site") for path in locations.site_data_dirs()]
     if shipped := locations.shipped_kits_dir():
@@ -39,6 +41,11 @@ def kit_roots(environ: Mapping[str, str] | None = None) -> list[tuple[str, str]]
     for path, kind in roots:
         first.setdefault(os.path.realpath(path), (path, kind))
     return list(first.values())
+
+
+def links_dir() -> str:
+    """Give the directory of the links to kits that their authors edit where they are; it may not exist."""
+    return os.path.join(locations.user_data_dir(), "links")
 
 
 def find_kits(environ: Mapping[str, str] | None = None, *, count_tools: bool = True) -> tuple[Kit, ...]:
@@ -51,7 +58,7 @@ def find_kits(environ: Mapping[str, str] | None = None, *, count_tools: bool = T
     found: list[Kit] = []
     first: dict[str, Kit] = {}
     for root, kind in kit_roots(environ):
-        for kit_id in _directories(root):
+        for kit_id in _directories(root, links=kind == LINK):
             kit = _read_kit(os.path.join(root, kit_id), root, kind)
             if kit is None:
                 continue
@@ -75,30 +82,6 @@ def find_kit(kit_id: str, *, environ: Mapping[str, str] | None = None) -> Kit:
     raise KitNotFound(kit_id, close=difflib.get_close_matches(kit_id, known, n=3))
 
 
-def create_kit(parent: str | os.PathLike[str], kit_id: str, *, name: str | None = None, description: str | None = None) -> str:
-    """Make a kit without tools in `parent` (made where it is missing), whole or not at all, and give its path.
-
-    Raises UsageError where the id is none, or is taken in `parent`; StorageError.
-    """
-    if not KIT_ID.fullmatch(kit_id) or kit_id in defaults.DEFAULT_ORDER:
-        raise UsageError(f"{kit_id!r} is no kit id: it takes lower-case letters, digits and _, 64 at most")
-    path = os.path.join(os.path.abspath(parent), kit_id)
-    title = name or kit_id.replace("_", " ").capitalize()
-    summary = description or f"Tools of the kit {kit_id}."
-    config = {"kit_id": kit_id, "name": title, "description": summary, "version": "0.1.0"}
-    aside = os.path.join(os.path.dirname(path), f".{kit_id}.{os.urandom(6).hex()}.tmp")
-    try:
-        os.makedirs(aside)
-        documents.write_atomic(os.path.join(aside, defaults.KIT_CONFIG_FILE), documents.dump_json(config))
-        documents.write_atomic(os.path.join(aside, "README.md"), f"# {title}\n\n{summary}\n")
-        _place(aside, path)
-    except OSError as error:
-        raise error if isinstance(error, VespeError) else StorageError("make", path, error) from error
-    finally:
-        _discard(aside)
-    return path
-
-
 def config_problem(document: JsonObject, kit_id: str) -> InvalidDocument | None:
     """Say why a kit_config.json that stands in the directory `kit_id` is refused, or None."""
     try:
@@ -110,8 +93,10 @@ def config_problem(document: JsonObject, kit_id: str) -> InvalidDocument | None:
 
 def _read_kit(path: str, root: str, kind: str) -> Kit | None:
     """Read one kit; None where the directory holds no kit_config.json, and so is no kit."""
-    config = os.path.join(path, defaults.KIT_CONFIG_FILE)
-    kit = Kit(kit_id=os.path.basename(path), path=path, root=root, root_kind=kind)
+    kit = Kit(kit_id=os.path.basename(path), path=os.path.realpath(path) if kind == LINK else path, root=root, root_kind=kind)
+    config = os.path.join(kit.path, defaults.KIT_CONFIG_FILE)
+    if kind == LINK and os.path.islink(path) and not os.path.lexists(config):
+        return replace(kit, problem=f"its link leads to no kit any more; `vespe kit unlink {kit.kit_id}` takes it back")
     try:
         document = documents.read_object(config)
         name, description, version = _checked(document, kit.kit_id, config)
@@ -133,10 +118,11 @@ def _checked(document: JsonObject, kit_id: str, path: str) -> tuple[str | None, 
     return texts["name"], texts["description"], texts["version"]
 
 
-def _directories(root: str) -> list[str]:
+def _directories(root: str, *, links: bool) -> list[str]:
     try:
         with os.scandir(root) as entries:
-            return sorted(entry.name for entry in entries if not entry.name.startswith(".") and os.path.isdir(entry.path))
+            found = [entry for entry in entries if not entry.name.startswith(".")]
+            return sorted(entry.name for entry in found if os.path.isdir(entry.path) or (links and entry.is_symlink()))
     except OSError:
         return []
 
@@ -149,20 +135,5 @@ def _tool_directories(kit: str) -> Iterator[str]:
     try:
         with os.scandir(kit) as entries:
             yield from (e.name for e in entries if e.name.startswith(_TOOL_PREFIX) and e.is_dir(follow_symlinks=False))
-    except OSError:
-        return
-
-
-def _place(aside: str, path: str) -> None:
-    if os.path.lexists(path):
-        raise UsageError(f"there is a {path} already", hint="choose another id, or remove it first")
-    os.rename(aside, path)
-
-
-def _discard(aside: str) -> None:
-    try:
-        for name in os.listdir(aside):
-            os.unlink(os.path.join(aside, name))
-        os.rmdir(aside)
     except OSError:
         return

@@ -59,7 +59,7 @@ def place_tree(parent: str, name: str, files: Mapping[str, TreeFile], *, check: 
         os.mkdir(staged, 0o755)
         for relative, file in files.items():
             _write(staged, relative, file)
-        _flush(staged)
+        flush(staged)
         check(staged)
         documents.rename_durably(staged, place)
     except OSError as error:
@@ -150,7 +150,8 @@ def _write(root: str, relative: str, file: TreeFile) -> None:
         os.fsync(stream.fileno())
 
 
-def _flush(root: str) -> None:
+def flush(root: str) -> None:
+    """Flush every directory's entries beneath `root`, and its own; raises OSError."""
     for directory, _, _ in os.walk(root, onerror=_raise):
         documents.sync_directory(directory)
 

@@ -20,7 +20,9 @@ TOOL: Final = {
 KIT: Final = {
     "list": ("kit_list", "List every kit, its root and whether it is active."),
     "show": ("kit_show", "Show one kit and its tools."),
-    "create": ("kit_create", "Make a new kit with one working tool."),
+    "create": ("kit_create", "Make a new kit, ready to push."),
+    "link": ("kit_link", "Find a kit where its author edits it."),
+    "unlink": ("kit_unlink", "Take such a link back."),
     "activate": ("kit_activate", "Make a kit's tools available in this project."),
     "deactivate": ("kit_deactivate", "Take a kit's tools away from this project."),
 }
