@@ -18,16 +18,17 @@ PLAN = """\
  2  kit_templates kit_trees
     outcomes kit_limits tool_templates script_metadata python_names python_types documents fields tool_fields implementations schemas
     locations process file_walk sockets slots confined redaction findings junit
- 3  kit_store kit_lock kit_folders git
+ 3  kit_archives
+    kit_store kit_lock kit_folders git
     script_environments tooldir configuration places private_copy annotated python_classes schema_forms trees web
     text_search git_commit adapters.inner adapters.arguments adapters.definitions positions expectations revisions
     schema_cases sizes tokenizer
  4  kit_staging git_refs git_objects
     annotations file_tools git_changes kits verdicts approvals project http_templates adapters.identifiers
     adapters.anthropic_blocks foreign schema_places
- 5  kit_links
+ 5  kit_links kit_packing
     catalog scopes snapshots signatures trust adapters.anthropic_contents adapters.ollama_messages inclusion
- 6  kit_excess
+ 6  kit_excess kit_fetch
     founding resolver drafts review adapters.anthropic_outbound adapters.anthropic_inbound adapters.stops lint.base
     lint.limits schema_changes
  7  authoring executors.base adapters.base lint.refusals compatibility strict_mode

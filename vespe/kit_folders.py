@@ -5,7 +5,7 @@ import errno
 import itertools
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from vespe import kit_trees
@@ -18,11 +18,14 @@ _LEFT_OUT: Final = ("__pycache__",)
 """What running a tool there may have made."""
 
 
-def folder_tree(directory: str, kit_id: str, *, subdirectory: str = "") -> KitTree:
-    """List a folder as a kit; raises Refused, which names the entry, and StorageError. Contents are read when they are asked for."""
+def folder_tree(directory: str, kit_id: str, *, subdirectory: str = "", left_out: Collection[str] = ()) -> KitTree:
+    """List a folder as a kit, but for what is called as `left_out` says; contents are read when they are asked for.
+
+    Raises Refused, which names the entry, and StorageError.
+    """
     checker = kit_trees.Checker(directory)
     with _opened(directory) as descriptor:
-        for entry in _entries(descriptor, ""):
+        for entry in _entries(descriptor, "", frozenset(left_out)):
             checker.take(entry)
     files = tuple(sorted(checker.files, key=lambda entry: entry.path))
     return KitTree(kit_id=kit_id, subdirectory=subdirectory, entries=files, read=lambda wanted: _read(directory, wanted))
@@ -44,9 +47,9 @@ def _opened(directory: str) -> Iterator[int]:
         os.close(descriptor)
 
 
-def _entries(descriptor: int, prefix: str) -> Iterator[TreeEntry]:
+def _entries(descriptor: int, prefix: str, left_out: frozenset[str]) -> Iterator[TreeEntry]:
     with os.scandir(descriptor) as listing:
-        names = (entry.name for entry in listing if entry.name not in _LEFT_OUT)
+        names = (entry.name for entry in listing if entry.name not in _LEFT_OUT and entry.name not in left_out)
         found = list(itertools.islice(names, kit_trees.MAX_ENTRIES + 1))
     for name in sorted(found):
         status = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
@@ -55,7 +58,7 @@ def _entries(descriptor: int, prefix: str) -> Iterator[TreeEntry]:
         if mode == kit_trees.DIRECTORY:
             deeper = os.open(name, _DIRECTORY, dir_fd=descriptor)
             try:
-                yield from _entries(deeper, f"{prefix}{name}/")
+                yield from _entries(deeper, f"{prefix}{name}/", left_out)
             finally:
                 os.close(deeper)
 

@@ -21,6 +21,7 @@ KIT: Final = {
     "list": ("kit_list", "List every kit, its root and whether it is active."),
     "show": ("kit_show", "Show one kit and its tools."),
     "create": ("kit_create", "Make a new kit, ready to push."),
+    "pack": ("kit_pack", "Write a kit as one file."),
     "link": ("kit_link", "Find a kit where its author edits it."),
     "unlink": ("kit_unlink", "Take such a link back."),
     "activate": ("kit_activate", "Make a kit's tools available in this project."),
