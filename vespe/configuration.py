@@ -9,6 +9,7 @@ from typing import Final
 
 from vespe import defaults, documents, fields, locations
 from vespe.errors import InvalidDocument, NotFound, StorageError, UsageError
+from vespe.leftovers import sweep_beside
 from vespe.models import JsonObject, JsonValue
 from vespe.pointers import escape_pointer
 
@@ -169,6 +170,7 @@ def _update(key: str, change: Callable[[JsonObject], None]) -> None:
     except OSError as error:
         raise StorageError("make", directory, error) from error
     with documents.locked(directory):
+        sweep_beside(path)
         document = documents.read_object_if_there(path)
         _checked(document, path)
         after = copy.deepcopy(document)

@@ -48,6 +48,7 @@ def _fill(directory: str, kit_id: str, summary: str) -> Tool:
         os.makedirs(os.path.dirname(place), exist_ok=True)
         documents.write_atomic(place, text)
     tool = authoring.create_tool(directory, _draft(kit_id), taken=lambda name: False)
+    trees.sweep(directory)
     trees.flush(directory)
     return tool
 

@@ -1,6 +1,7 @@
 """Editable kits: directories of their authors that every project of theirs finds as they are, through one symbolic link each."""
 
 import os
+from collections.abc import Callable
 
 from vespe import defaults, documents, kits
 from vespe.errors import InvalidDocument, NotFound, StorageError, UsageError
@@ -18,7 +19,7 @@ def link_kit(directory: str | os.PathLike[str]) -> tuple[str, str]:
     try:
         os.makedirs(kits.links_dir(), mode=0o700, exist_ok=True)
         os.symlink(target, link)
-        documents.sync_directory(kits.links_dir())
+        _confirmed(lambda: os.unlink(link))
     except FileExistsError:
         if os.path.realpath(link) != target:
             held = f"the kit {kit_id} is linked to {os.path.realpath(link)} already"
@@ -36,10 +37,19 @@ def unlink_kit(kit_id: str) -> str:
     target = os.path.realpath(link)
     try:
         os.unlink(link)
-        documents.sync_directory(kits.links_dir())
+        _confirmed(lambda: os.symlink(target, link))
     except OSError as error:
         raise StorageError("remove", link, error) from error
     return target
+
+
+def _confirmed(undo: Callable[[], None]) -> None:
+    """Have the disk confirm what was done to the links, or take it back."""
+    try:
+        documents.sync_directory(kits.links_dir())
+    except OSError:
+        undo()
+        raise
 
 
 def _kit_id(directory: str) -> str:

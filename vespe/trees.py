@@ -88,11 +88,12 @@ def remove_tree(parent: str, name: str) -> None:
         if not stat.S_ISDIR(os.lstat(place).st_mode):
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
         documents.rename_durably(place, aside)
-        delete_tree(aside)
     except StorageError:
         raise
     except OSError as error:
         raise StorageError("remove", place, error) from error
+    with contextlib.suppress(OSError):
+        delete_tree(aside)  # it is gone already: what stays of it now is swept the next time
 
 
 def delete_tree(path: str) -> None:
@@ -111,9 +112,13 @@ def delete_tree(path: str) -> None:
 def sweep(parent: str) -> None:
     """Delete what killed processes left in `parent`: trees half made, or half removed. The caller holds the lock.
 
-    What cannot be deleted stays, and is tried again the next time.
+    What cannot be deleted stays, and is tried again the next time. Raises StorageError where `parent` cannot be read.
     """
-    for name in os.listdir(parent):
+    try:
+        names = os.listdir(parent)
+    except OSError as error:
+        raise StorageError("read", parent, error) from error
+    for name in names:
         path = os.path.join(parent, name)
         if _LEFTOVER.fullmatch(name) and not os.path.islink(path) and os.path.isdir(path):
             with contextlib.suppress(OSError):
