@@ -13,7 +13,7 @@ PACKAGE = Path(vespe.__file__).parent
 PLAN = """\
  0  errors defaults deferred nesting pointers subschemas termination
  1  digests docstrings models escaping templates schema_bounds schema_growth violations addresses bodies child_scripts
-    secret_names kit_names kit_sources
+    leftovers secret_names kit_names kit_sources
     bm25 hidden_text secret_shapes token_estimate schema_samples
  2  kit_templates kit_trees
     outcomes kit_limits tool_templates script_metadata python_names python_types documents fields tool_fields implementations schemas
@@ -26,24 +26,28 @@ PLAN = """\
  4  kit_staging git_refs git_objects
     annotations file_tools git_changes kits verdicts approvals project http_templates adapters.identifiers
     adapters.anthropic_blocks foreign schema_places
- 5  kit_links kit_packing
+ 5  kit_links kit_packing stored_kits kit_trust kit_origins
     catalog scopes snapshots signatures trust adapters.anthropic_contents adapters.ollama_messages inclusion
  6  kit_excess kit_fetch
     founding resolver drafts review adapters.anthropic_outbound adapters.anthropic_inbound adapters.stops lint.base
     lint.limits schema_changes
- 7  authoring executors.base adapters.base lint.refusals compatibility strict_mode
- 8  kit_founding
+ 7  kit_review
+    authoring executors.base adapters.base lint.refusals compatibility strict_mode
+ 8  kit_founding kit_install
     executors.python_script executors.shell_command executors.http_request adapters.execution lint.layout lint.naming
     lint.schema lint.constraints lint.subjects lint.portability lint.strict_requests lint.vendor_subsets lint.description
     lint.safety lint.commands lint.signature lint.sets lint.shadowing substitutions tool_versions lint_paths
- 9  executors call_log workspace adapters.openai adapters.openai_responses adapters.anthropic adapters.gemini
+ 9  kit_sync kit_removal kit_changes
+    executors call_log workspace adapters.openai adapters.openai_responses adapters.anthropic adapters.gemini
     adapters.ollama adapters.mcp adapters.plain_text lint lint_sources lint_fixes sarif changes
-10  registry adapters own_tools lint_settings
+10  kit_update
+    registry adapters own_tools lint_settings
 11  calls adapters.recognition audit
 12  examples library fuzzing
 13  __init__ cli.report cli.verbs
-14  cli.tables
-15  cli.size_report cli.arguments cli.boundary cli.editor cli.kit_facts cli.options cli.findings_report
+14  cli.tables cli.tool_review
+15  cli.kit_review cli.activation cli.locks
+    cli.size_report cli.arguments cli.boundary cli.editor cli.kit_facts cli.options cli.findings_report
 16  cli.*
 17  cli
 18  __main__

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
-from vespe import call_log, configuration, defaults, documents, errors, process, schemas, secret_names, tooldir, trust
+from vespe import call_log, configuration, defaults, documents, errors, kit_trust, process, schemas, secret_names, tooldir, trust
 from vespe.deferred import deferred
 from vespe.executors import EXECUTORS
 from vespe.executors.base import Context
@@ -113,10 +113,11 @@ class CallPath:
     @contextmanager
     def _approved(self, tool: Tool, grant: trust.Grant) -> Iterator[tuple[Tool, str]]:
         """Give the tool and the directory to run it in; both from the approved bytes where the grant is bound to them."""
-        if tool.directory is None or self._project_directory(tool) is None:
-            yield tool, tool.directory or self.workspace.root
+        if tool.directory is None:
+            yield tool, self.workspace.root
             return
-        with trust.pinned(tool.directory, grant) as directory:
+        own = self._project_directory(tool) is not None
+        with trust.pinned(tool.directory, grant) if own else kit_trust.pinned(tool.directory) as directory:
             copied = directory != tool.directory
             yield (tooldir.load(directory, scope=tool.scope, kit_id=tool.kit_id) if copied else tool), directory
 

@@ -12,13 +12,12 @@ from vespe import defaults, documents, fields, kit_names, kit_sources, locations
 from vespe.errors import InvalidDocument, Refused, StorageError
 from vespe.models import JsonObject, JsonValue
 
-LOCK_FILE: Final = "kits.lock.json"
 MAX_LOCK_BYTES: Final = 16 * 1024 * 1024
 """More than other files may have: it lists every file of every kit."""
 _KIT_ID: Final = re.compile(r"[a-z0-9][a-z0-9_]{0,63}")
 _DIGEST: Final = re.compile(r"v1:[0-9a-f]{64}")
 _CONFLICT: Final = re.compile(rb"^(?:<{7}(?: .*)?|={7}|>{7}(?: .*)?|\|{7}(?: .*)?)\r?$", re.MULTILINE)
-_LEFTOVER: Final = re.compile(rf"{re.escape(LOCK_FILE)}\.[0-9a-f]+-[0-9a-f]+\.tmp")
+_LEFTOVER: Final = re.compile(rf"{re.escape(defaults.LOCK_FILE)}\.[0-9a-f]+-[0-9a-f]+\.tmp")
 _KNOWN: Final = "locks"
 
 
@@ -41,12 +40,12 @@ class LockedKit:
 
 def project_lock(root: str | os.PathLike[str]) -> str:
     """Give the path of a project's lock; it may not exist."""
-    return os.path.join(root, defaults.PROJECT_DIR, LOCK_FILE)
+    return os.path.join(root, defaults.PROJECT_DIR, defaults.LOCK_FILE)
 
 
 def user_lock() -> str:
     """Give the path of the user's own lock, of kits for every project; it may not exist."""
-    return os.path.join(locations.user_data_dir(), LOCK_FILE)
+    return os.path.join(locations.user_data_dir(), defaults.LOCK_FILE)
 
 
 def read_lock(path: str) -> dict[str, LockedKit]:

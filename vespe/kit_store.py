@@ -165,6 +165,11 @@ def raw_digest(path: str, descriptor: int, status: os.stat_result) -> str:
     return digest.hexdigest()
 
 
+def sha256_of(data: bytes) -> str:
+    """Give the SHA-256 (hex) of some bytes, as a manifest has it."""
+    return hashlib.sha256(data).hexdigest()
+
+
 def delete(path: str) -> None:
     """Delete a directory of ours, read-only ones in it too; links are deleted, never followed. What cannot be deleted stays."""
     directories = [path]

@@ -12,8 +12,9 @@ from vespe.cli import kit_facts, options, report, tables
 @options.json_option
 def command(kit_id: str, project_dir: str | None, as_json: bool) -> None:
     """Show one kit and its tools, active or not."""
-    kit = kits.find_kit(kit_id)
-    active = kit_facts.active_kits(project_dir)
+    root = kit_facts.root_if_any(project_dir)
+    kit = kits.find_kit(kit_id, project=root)
+    active = kit_facts.active_kits(root)
     entries = list(catalog.scan(kit.path, scope=kit.kit_id, kit_id=kit.kit_id).values())
     if as_json:
         tools = [{"name": e.name, "uid": e.uid, "type": e.type, "description": e.description, "problem": e.problem} for e in entries]
