@@ -26,7 +26,7 @@ PLAN = """\
  4  kit_staging git_refs git_objects
     annotations file_tools git_changes kits verdicts approvals project http_templates adapters.identifiers
     adapters.anthropic_blocks foreign schema_places
- 5  kit_links kit_packing stored_kits kit_trust kit_origins
+ 5  kit_signatures kit_links kit_packing stored_kits kit_trust kit_origins
     catalog scopes snapshots signatures trust adapters.anthropic_contents adapters.ollama_messages inclusion
  6  kit_excess kit_fetch
     founding resolver drafts review adapters.anthropic_outbound adapters.anthropic_inbound adapters.stops lint.base

@@ -15,6 +15,7 @@ from vespe.pointers import escape_pointer
 RESTRICTED: Final = frozenset(
     [
         "allow_hosts",
+        "allowed_signers",
         "api_key",
         "api_key_env",
         "approvals",
