@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.ondisk import python_tool, write_kit
+from tests.ondisk import python_tool, vespe, write_kit
 from vespe import configuration, git_objects, git_refs, kit_signatures
 from vespe.errors import InvalidDocument, Refused
 from vespe.git import Session
@@ -99,12 +99,34 @@ def test_a_file_of_signers_that_is_gone_is_said(signed: Signed) -> None:
 
 
 def test_p7b_a_kit_that_was_signed_is_missed_when_it_comes_unsigned_or_signed_by_another(home: Path) -> None:
-    def kit(signer: str | None) -> LockedKit:
-        return LockedKit(kit_id="web", source="./web", digest=f"v1:{'0' * 64}", signer=signer)
+    def kit(signer: str | None, digit: str = "0") -> LockedKit:
+        return LockedKit(kit_id="web", source="./web", digest=f"v1:{digit * 64}", signer=signer)
 
-    for known, new in ((None, None), (None, "a"), ("a", "a")):
-        kit_signatures.refuse_change(kit(known), kit(new))
-    kit_signatures.refuse_change(None, kit(None))
+    kept = kit_signatures.kept_signer
+    assert kept(None, kit("a")) == kept(kit(None), kit("a")) == kept(kit("a"), kit(None)) == kept(kit("a"), kit("a")) == kit("a")
     for new in (None, "b"):
         with pytest.raises(Refused, match="was signed by a"):
-            kit_signatures.refuse_change(kit("a"), kit(new))
+            kept(kit("a"), kit(new, "1"))
+        assert kept(kit("a"), kit(new, "1"), change=True) == kit(new, "1")
+
+
+def test_p7b_an_update_from_signed_to_unsigned_is_refused_without_the_flag(signed: Signed, project: Path) -> None:
+    signed.git("tag", "-s", "-m", "v1", "v1")
+    assert vespe("kit", "install", f"{signed.source}@v1", "--yes", cwd=project).returncode == 0
+    lock = (project / ".vespe/kits.lock.json").read_bytes()
+    assert b'"signer": "alice@example.invalid SHA256:' in lock
+    (signed.source / "web/tool-a/main.py").write_text("def one():\n    return 2\n", encoding="utf-8")
+    signed.git("commit", "-qam", "second")
+    signed.git("tag", "-s", "-m", "v2", "v2", key="mallory")
+    signed.git("tag", "v3")
+    for ref in ("v2", "v3", "main"):
+        refused = vespe("kit", "update", "--to", ref, "--yes", cwd=project)
+        assert refused.returncode == 6 and "was signed by alice@example.invalid" in refused.stderr
+    assert (project / ".vespe/kits.lock.json").read_bytes() == lock
+    (signed.source / "web/tool-a/main.py").write_text("def one():\n    return 4\n", encoding="utf-8")
+    signed.git("commit", "-qam", "fourth")
+    signed.git("tag", "-s", "-m", "v4", "v4")
+    assert vespe("kit", "update", "--to", "v4", "--yes", cwd=project).returncode == 0
+    done = vespe("kit", "update", "--to", "v2", "--yes", "--allow-signer-change", cwd=project)
+    assert done.returncode == 0, done.stderr
+    assert b'"signer"' not in (project / ".vespe/kits.lock.json").read_bytes()

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from vespe import defaults, documents, git_objects, git_refs, kit_archives, kit_names, kits
+from vespe import defaults, documents, git_objects, git_refs, kit_archives, kit_names, kit_signatures, kits
 from vespe.errors import InvalidDocument, NotFound, Refused
 from vespe.git import Session
 from vespe.git_refs import RemoteRef
@@ -18,12 +18,16 @@ _REPOSITORY = ("HEAD", "objects", "refs")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fetched:
-    """The kits of one source at one commit; `ref` and `session` (the repository that holds it) are None where it is in no git."""
+    """The kits of one source at one commit; `ref` and `session` (the repository that holds it) are None where it is in no git.
+
+    `signer` is who signed the tag, where the user's configuration names whose signatures count.
+    """
 
     source: KitSource
     kits: tuple[KitTree, ...]
     ref: RemoteRef | None = None
     session: Session | None = None
+    signer: str | None = None
 
     @property
     def commit(self) -> str | None:
@@ -67,7 +71,8 @@ def fetch(request: Request, directory: str, *, progress: Progress | None = None)
     def origin(subdirectory: str) -> Origin:
         return CommitOrigin(session=session, commit=commit, subdirectory=subdirectory)
 
-    return Fetched(source=request.source, kits=_chosen(request, origin, session.what), ref=found, session=session)
+    signer = kit_signatures.signer_of(session, found)
+    return Fetched(source=request.source, kits=_chosen(request, origin, session.what), ref=found, session=session, signer=signer)
 
 
 def remote_ref(source: KitSource, base: str, *, directory: str) -> RemoteRef | None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from vespe import approvals, kit_fetch, kit_lock, kit_review, kit_staging, kit_store
+from vespe import approvals, kit_fetch, kit_lock, kit_review, kit_signatures, kit_staging, kit_store
 from vespe.errors import Refused
 from vespe.kit_fetch import Fetched, Progress, Request
 from vespe.kit_lock import LockedKit
@@ -65,7 +65,7 @@ def install(shown: Prepared, lock: str, *, replacing: bool = False) -> dict[str,
         for kit in shown.locked:
             if not replacing:
                 refuse_conflict(kits, kit)
-            kits[kit.kit_id] = kit
+            kits[kit.kit_id] = kit_signatures.kept_signer(kits.get(kit.kit_id), kit)
 
     with kit_store.locked():
         place(shown)
@@ -126,6 +126,7 @@ def _locked(kit: Staged, fetched: Fetched) -> LockedKit:
         commit=fetched.commit,
         subdirectory=kit.subdirectory,
         digest=kit.digest,
+        signer=fetched.signer,
         files=tuple(sorted(kit.files)),
     )
 

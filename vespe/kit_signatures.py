@@ -2,6 +2,7 @@
 
 import os
 import re
+from dataclasses import replace
 from typing import Final
 
 from vespe import configuration, git, process
@@ -36,10 +37,17 @@ def signer_of(session: Session, ref: RemoteRef) -> str | None:
     return _verified(session, ref, allowed)
 
 
-def refuse_change(known: LockedKit | None, new: LockedKit) -> None:
-    """Raise Refused where a kit that the lock holds as signed comes unsigned, or signed by another."""
+def kept_signer(known: LockedKit | None, new: LockedKit, *, change: bool = False) -> LockedKit:
+    """Give a kit as the lock is to have it: the same bytes stay signed by whom the lock says.
+
+    Raises Refused where a kit that the lock holds as signed comes unsigned, or signed by another, unless that `change` is wanted.
+    """
     if known is None or known.signer is None or new.signer == known.signer:
-        return
+        return new
+    if new.digest == known.digest:
+        return replace(new, signer=known.signer)
+    if change:
+        return new
     now = f"signed by {new.signer}" if new.signer else "not signed by anyone that your allowed_signers names"
     hint = f"ask its author; `{_FLAG}` takes it all the same" + ("" if allowed_signers() else ", and `allowed_signers` is not set here")
     raise Refused(f"the kit {new.kit_id} was signed by {known.signer}, and this version is {now}", hint=hint)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from vespe import kit_changes, kit_install, kit_lock, kit_removal, kit_sources, kit_store, kit_sync
+from vespe import kit_changes, kit_install, kit_lock, kit_removal, kit_signatures, kit_sources, kit_store, kit_sync
 from vespe.errors import KitNotFound, NotFound, Refused
 from vespe.kit_changes import KitChange
 from vespe.kit_fetch import Progress, Request
@@ -41,8 +41,13 @@ def chosen(kits: Mapping[str, LockedKit], kit_ids: Sequence[str], *, ref: str | 
 
 
 @contextmanager
-def prepared(kits: Mapping[str, LockedKit], lock: str, *, progress: Progress | None = None) -> Iterator[Update]:
-    """Fetch and stage what the refs of kits mean now, and compare it with what is installed; nothing is changed before `apply`."""
+def prepared(
+    kits: Mapping[str, LockedKit], lock: str, *, progress: Progress | None = None, signer_change: bool = False
+) -> Iterator[Update]:
+    """Fetch and stage what the refs of kits mean now, and compare it with what is installed; nothing is changed before `apply`.
+
+    Raises Refused where a kit that was signed comes unsigned or signed by another, unless `signer_change`.
+    """
     before = {kit_id: kit for kit_id, kit in kit_lock.read_lock(lock).items() if kit_id in kits}
     groups: dict[tuple[str, str | None], dict[str, str]] = {}
     for kit in kits.values():
@@ -52,6 +57,8 @@ def prepared(kits: Mapping[str, LockedKit], lock: str, *, progress: Progress | N
         for places in groups.values()
     ]
     with kit_install.prepared(requests, progress=progress) as shown:
+        locked = (kit_signatures.kept_signer(before.get(kit.kit_id), kit, change=signer_change) for kit in shown.locked)
+        shown = replace(shown, locked=tuple(locked))
         yield Update(shown=shown, before=before, changes=tuple(_changes(shown, before)))
 
 

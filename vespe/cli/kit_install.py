@@ -44,7 +44,7 @@ def command(
     if activate and root is not None:
         activation.activate(root, [kit.kit_id for kit in shown.locked])
     for kit in shown.locked:
-        at = f" at {kit.commit[:12]}" if kit.commit else ""
+        at = (f" at {kit.commit[:12]}" if kit.commit else "") + (f", signed by {report.one_line(kit.signer)}" if kit.signer else "")
         report.say(f"installed {kit.kit_id} from {kit.source}{at}" + (", and activated it" if activate else ""))
     if as_json:
         report.emit_json({"lock": lock, "kits": [kit_review.document_of(kit, shown.reviews) for kit in shown.locked]})

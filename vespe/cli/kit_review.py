@@ -35,6 +35,7 @@ def document_of(kit: LockedKit, reviews: Iterable[KitReview] = ()) -> JsonObject
         "commit": kit.commit,
         "subdirectory": kit.subdirectory,
         "digest": kit.digest,
+        "signer": kit.signer,
         "path": kit_store.kit_path(kit.digest, kit.kit_id),
     }
     tools = [tool_review.document_of(tool) for review in reviews if review.digest == kit.digest for tool in review.tools]

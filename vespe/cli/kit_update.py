@@ -14,13 +14,21 @@ from vespe.models import JsonObject, JsonValue
 @click.command("update", epilog="Example: vespe kit update weather --to v1.3.0")
 @click.argument("kit_ids", nargs=-1, metavar="[KIT]...")
 @click.option("--to", "ref", metavar="REF", help="The branch, tag or commit to go to; default: what the lock's ref means now.")
+@click.option("--allow-signer-change", is_flag=True, help="Take a version that is not signed by whom the lock says.")
 @click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
 @locks.user_option
 @options.yes_option
 @options.project_option
 @options.json_option
 def command(
-    kit_ids: tuple[str, ...], ref: str | None, dry_run: bool, user: bool, yes: bool, project_dir: str | None, as_json: bool
+    kit_ids: tuple[str, ...],
+    ref: str | None,
+    allow_signer_change: bool,
+    dry_run: bool,
+    user: bool,
+    yes: bool,
+    project_dir: str | None,
+    as_json: bool,
 ) -> None:
     """Ask each kit's source for its next version and show what changes in each tool: description, schema, command, script, permissions.
 
@@ -28,7 +36,7 @@ def command(
     """
     lock = locks.lock_of(project_dir, user=user)
     wanted = kit_update.chosen(kit_lock.read_lock(lock), kit_ids, ref=ref)
-    with kit_update.prepared(wanted, lock, progress=report.note) as update:
+    with kit_update.prepared(wanted, lock, progress=report.note, signer_change=allow_signer_change) as update:
         moved = update.moved
         for change in update.changes:
             _show(change)
