@@ -164,13 +164,14 @@ def _failure(session: Session, said: str, status: int) -> VespeError:
 
 
 _MEANINGS: Final[Sequence[tuple[Sequence[str], type[VespeError], str]]] = (
-    (("fsck error", "error in object", "index-pack"), Refused, "git's own check of its objects refuses it; nothing was installed"),
+    (("fsck error", "error in object", "in tree entry", "repository corruption"), Refused, "git's own check of its objects refuses it; nothing was installed"),
     (("not our ref", "unadvertised object", "find remote ref"), NotFound, "it may have been removed by a force push"),
+    (("valid object name", "not a tree object"), NotFound, "look at what the source holds at that commit"),
     (
         ("terminal prompts disabled", "could not read Username", "Authentication failed", "Permission denied", "Host key verif"),
         SourceUnavailable,
         "git has no credentials for it that work without asking: set up a credential helper, or an ssh key and its host",
     ),
     (("dubious ownership",), Refused, "the repository is another user's; copy it, or tell git that it is safe"),
-    (("transport '", "not allowed"), Refused, "Vespe lets git use https and ssh alone"),
+    (("fatal: transport '",), Refused, "Vespe lets git use https and ssh alone"),
 )
