@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from vespe import approvals, kit_fetch, kit_lock, kit_review, kit_signatures, kit_staging, kit_store
-from vespe.errors import Refused
+from vespe.errors import Refused, StorageError
 from vespe.kit_fetch import Fetched, Progress, Request
 from vespe.kit_lock import LockedKit
 from vespe.kit_review import KitReview
@@ -98,7 +98,10 @@ def refuse_conflict(kits: dict[str, LockedKit], kit: LockedKit) -> None:
 def subdirectory(directory: str, index: int) -> str:
     """Make the place in a staging directory where one source is fetched and staged."""
     path = os.path.join(directory, str(index))
-    os.mkdir(path, 0o700)
+    try:
+        os.mkdir(path, 0o700)
+    except OSError as error:
+        raise StorageError("make", path, error) from error
     return path
 
 

@@ -4,12 +4,13 @@ import contextlib
 import hashlib
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from vespe import defaults, documents, fields, kit_names, kit_sources, locations
 from vespe.errors import InvalidDocument, Refused, StorageError
+from vespe.leftovers import sweep_beside
 from vespe.models import JsonObject, JsonValue
 
 MAX_LOCK_BYTES: Final = 16 * 1024 * 1024
@@ -17,7 +18,6 @@ MAX_LOCK_BYTES: Final = 16 * 1024 * 1024
 _KIT_ID: Final = re.compile(r"[a-z0-9][a-z0-9_]{0,63}")
 _DIGEST: Final = re.compile(r"v1:[0-9a-f]{64}")
 _CONFLICT: Final = re.compile(rb"^(?:<{7}(?: .*)?|={7}|>{7}(?: .*)?|\|{7}(?: .*)?)\r?$", re.MULTILINE)
-_LEFTOVER: Final = re.compile(rf"{re.escape(defaults.LOCK_FILE)}\.[0-9a-f]+-[0-9a-f]+\.tmp")
 _KNOWN: Final = "locks"
 
 
@@ -60,7 +60,7 @@ def update_lock(path: str, change: Callable[[dict[str, LockedKit]], None]) -> di
     """
     directory = os.path.dirname(path)
     with documents.locked(directory):
-        _sweep(directory)
+        sweep_beside(path)
         before, document = _parsed(path)
         after = dict(before)
         change(after)
@@ -79,6 +79,7 @@ def note_lock(path: str) -> None:
             os.makedirs(directory, mode=0o700, exist_ok=True)
         except OSError as error:
             raise StorageError("make", directory, error) from error
+        sweep_beside(name)
         documents.write_atomic(name, os.fsencode(os.path.realpath(path)))
 
 
@@ -183,15 +184,3 @@ def _entry(kit: LockedKit, before: JsonObject) -> JsonObject:
     if kit.signer is None:
         del known["signer"]
     return {**{key: value for key, value in before.items() if key not in known and key != "signer"}, **known}
-
-
-def _sweep(directory: str) -> None:
-    """Remove what killed processes left beside the lock; the caller holds its directory's lock."""
-    for name in _leftovers(directory):
-        with contextlib.suppress(OSError):
-            os.unlink(os.path.join(directory, name))
-
-
-def _leftovers(directory: str) -> Iterator[str]:
-    with contextlib.suppress(OSError):
-        yield from (name for name in os.listdir(directory) if _LEFTOVER.fullmatch(name))

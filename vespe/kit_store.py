@@ -125,8 +125,12 @@ def remove(digest: str) -> None:
 
 
 def sweep() -> None:
-    """Delete what killed processes left in the store; the caller holds the lock."""
-    for name in os.listdir(store_dir()):
+    """Delete what killed processes left in the store; the caller holds the lock. Raises StorageError where it cannot be read."""
+    try:
+        names = os.listdir(store_dir())
+    except OSError as error:
+        raise StorageError("read", store_dir(), error) from error
+    for name in names:
         if _ASIDE.fullmatch(name) and _is_left(path := os.path.join(store_dir(), name)):
             delete(path)
 

@@ -106,7 +106,7 @@ class _Tracing:
         self._calls += 1
         if self._calls != self._at or self._fault is None:
             return
-        self._failed = f"{name} of {'vespe' if pid == self._child else 'git'}"
+        self._failed = f"{name} of {'vespe' if pid == self._child else 'its child'}"
         if self._fault == "KILL":
             for process in self._alive:
                 os.kill(process, signal.SIGKILL)

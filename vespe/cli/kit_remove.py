@@ -23,9 +23,9 @@ def command(kit_ids: tuple[str, ...], user: bool, yes: bool, project_dir: str | 
             raise KitNotFound(kit_id, close=sorted(known)[:3])
         kit_removal.refuse_foreign(known[kit_id])
     options.confirmed(f"Remove {', '.join(kit_ids)}?", yes=yes)
-    gone = kit_removal.remove(kit_ids, lock)
-    if not user:
+    if not user:  # first, so that a project is never left with an active kit that is not there
         project.set_active(find_root(project_dir), kit_ids, active=False)
+    gone = kit_removal.remove(kit_ids, lock)
     report.say(f"removed {', '.join(kit.kit_id for kit in gone)}")
     if as_json:
         report.emit_json({"lock": lock, "removed": [kit_review.document_of(kit) for kit in gone]})
