@@ -32,7 +32,7 @@ def test_files_come_in_the_order_asked_for_whatever_the_batches(here: Session, m
     whole = list(git_objects.read_blobs(here, files))
     monkeypatch.setattr(git_objects, "_BATCH_BYTES", 1)
     assert list(git_objects.read_blobs(here, files)) == whole and [entry for entry, _ in whole] == files
-    assert dict((entry.path, data) for entry, data in whole)["run"] == b"#!/bin/sh\n"
+    assert {entry.path: data for entry, data in whole}["run"] == b"#!/bin/sh\n"
 
 
 def test_bytes_that_are_not_as_listed_are_refused(here: Session) -> None:

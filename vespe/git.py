@@ -164,7 +164,11 @@ def _failure(session: Session, said: str, status: int) -> VespeError:
 
 
 _MEANINGS: Final[Sequence[tuple[Sequence[str], type[VespeError], str]]] = (
-    (("fsck error", "error in object", "in tree entry", "repository corruption"), Refused, "git's own check of its objects refuses it; nothing was installed"),
+    (
+        ("fsck error", "error in object", "in tree entry", "repository corruption"),
+        Refused,
+        "git's own check of its objects refuses it; nothing was installed",
+    ),
     (("not our ref", "unadvertised object", "find remote ref"), NotFound, "it may have been removed by a force push"),
     (("valid object name", "not a tree object"), NotFound, "look at what the source holds at that commit"),
     (
