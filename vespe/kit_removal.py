@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterable, Sequence
 
 from vespe import kit_lock, kit_store
-from vespe.errors import InvalidDocument, KitNotFound, Refused
+from vespe.errors import InvalidDocument, KitNotFound, Refused, StorageError
 from vespe.kit_lock import LockedKit
 
 
@@ -34,9 +34,10 @@ def remove(kit_ids: Sequence[str], lock: str) -> tuple[LockedKit, ...]:
 def tidy(digests: Iterable[str]) -> None:
     """Take digests out of the store that no known lock needs; the caller holds the store's lock.
 
-    Where a lock cannot be read, nobody knows what it needs, and everything stays.
+    Where a lock cannot be read, nobody knows what it needs, and everything stays; so does what the disk refuses to give up. The lock
+    says already that it is gone, and `vespe cache clean` tries again.
     """
-    with contextlib.suppress(InvalidDocument):
+    with contextlib.suppress(InvalidDocument, StorageError):
         for digest in set(digests) - kit_lock.digests_in_use():
             kit_store.remove(digest)
 

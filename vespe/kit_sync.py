@@ -74,8 +74,8 @@ def prepared(kits: Mapping[str, LockedKit], lock: str, *, progress: Progress | N
 def apply(shown: Prepared, lock: str) -> None:
     """Put what was shown in the store and approve it; the lock stays as it is. Raises StorageError."""
     with kit_store.locked():
-        kit_install.place(shown)
         kit_lock.note_lock(lock)
+        kit_install.place(shown)
 
 
 def _groups(kits: tuple[LockedKit, ...]) -> list[list[LockedKit]]:

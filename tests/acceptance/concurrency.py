@@ -21,7 +21,7 @@ from pathlib import Path
 
 from tests.acceptance.crash import Verb, World
 from tests.ondisk import python_tool, write_kit
-from vespe import errors, kit_lock, kit_store, project
+from vespe import documents, errors, kit_lock, kit_store, project
 
 ROUND = ("create", "install", "activate", "create", "remove", "install")
 """What a process does, again and again: `remove` takes away what the first `install` of its round brought."""
@@ -106,7 +106,7 @@ class _Crowd:
             if code and not (step == first and code in (2, 3)):
                 done.with_name(f"failed-{worker}").write_text(f"{step}: exit {code}: {mine.said[-500:]}", encoding="utf-8")
                 return 1
-            done.write_text(str(step + 1), encoding="utf-8")
+            documents.write_atomic(done, str(step + 1), durable=False)
         self._note(f"busy-{worker}").write_text(str(busy), encoding="utf-8")
         return 0
 

@@ -23,7 +23,7 @@ from typing import Any
 
 from tests.acceptance import tracer
 from tests.ondisk import python_tool, write_kit
-from vespe import catalog, errors, kit_lock, kit_store, kits, project, trust
+from vespe import approvals, catalog, errors, kit_lock, kit_store, kits, project, trust
 from vespe.cli import main
 
 _LEFT = re.compile(r".*\.tmp|\.(?:new|gone|stage)-.*|\.vespe\.new-.*|tmp_.*|.*\.lock")
@@ -63,7 +63,7 @@ INSTALLED = ("kit", "install", "../source", "--activate", "--yes")
 VERBS = (
     Verb("kit install", INSTALLED, first=("kit", "install", "../source", "--yes")),
     Verb("kit update", ("kit", "update", "--yes"), (("kit", "install", "../source@main", "--activate", "--yes"), MOVE)),
-    Verb("kit remove", ("kit", "remove", "web", "--yes"), (INSTALLED,), (0, 3), first=("kit", "deactivate", "web")),
+    Verb("kit remove", ("kit", "remove", "web", "--yes"), (INSTALLED,), (0, 3), ("cache", "clean", "--yes"), ("kit", "deactivate", "web")),
     Verb("kit sync", ("kit", "sync", "--yes"), (("kit", "install", "../source", "--yes"), FORGET)),
     Verb("kit activate", ("kit", "activate", "file_io_without_git")),
     Verb("kit create", ("kit", "create", "mine"), (), (0, 2)),
@@ -163,9 +163,7 @@ class World:
             tools = list(catalog.scan(project.tools_dir(root), scope="project_tools", kit_id=None).values())
             return {
                 "active": list(project.read_config(root).active_kits),
-                "lock": {kit.kit_id: (kit.commit, kit.digest, kit_store.differences(kit.digest, kit.kit_id)) for kit in lock.values()}
-                if self._has_store()
-                else {kit.kit_id: (kit.commit, kit.digest, "not here") for kit in lock.values()},
+                "lock": {kit.kit_id: (kit.commit, kit.digest, self._installed(kit)) for kit in lock.values()},
                 "tools": sorted((tool.name, tool.problem, self._granted(tool.path)) for tool in tools),
                 "kits": sorted((kit.kit_id, kit.problem, kit.tools) for kit in kits.find_kits() if kit.root_kind in ("user", "link")),
                 "trusted": self._granted(None),
@@ -177,8 +175,9 @@ class World:
         here = [str(path.relative_to(self.root)) for path in found if _LEFT.fullmatch(path.name)]
         return [path for path in here if not path.startswith(("source/", "home/cache/"))]
 
-    def _has_store(self) -> bool:
-        return bool(kit_store.stored())
+    def _installed(self, kit: kit_lock.LockedKit) -> tuple[str, ...]:
+        """Say why a locked kit's tools do not run here; () where they do."""
+        return ("not here or not approved",) if approvals.find_kit(kit.digest) is None else kit_store.differences(kit.digest, kit.kit_id)
 
     def _granted(self, tool: str | None) -> str:
         try:
@@ -215,9 +214,10 @@ class Harness:
     def __init__(self, root: Path, verb: Verb) -> None:
         self._root, self._verb = root, verb
         make_source(root / "source")
-        # Every world stands beside the source, which nothing writes to.
-        self._old = World.built(self._place("old"), verb)
-        self._before = self._old.state()
+        # Every world stands beside the source, which nothing writes to, and where it was built, so that all that knows paths holds.
+        World.built(self._place("tried"), verb).root.rename(root / "old")
+        self._old = World(root / "old")
+        self._before = self._copied().state()
         self._after = self._reached(verb.command)
         # What an error may leave, and a kill.
         self._not_after = [self._before, *([self._reached(verb.first)] if verb.first else [])]
