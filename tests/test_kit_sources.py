@@ -78,3 +78,15 @@ def test_a_near_miss_is_told_what_to_write(text: str, hint: str) -> None:
     with pytest.raises(Refused) as refused:
         kit_sources.parse_source(text)
     assert hint in refused.value.hint
+
+
+@pytest.mark.parametrize("text", ["team_tools.kit", "dist/team-tools-1.0.kit", "./team_tools.kit", "/srv/kits/team_tools.kit"])
+def test_an_archive_is_named_as_any_file_is(text: str) -> None:
+    source = kit_sources.parse_source(text)
+    assert source.kind == "archive" and source.path("/base") == (text if text.startswith("/") else f"/base/{text.removeprefix('./')}")
+
+
+@pytest.mark.parametrize("text", ["ext::sh -c x.kit", "-x.kit", "--upload-pack=x.kit", "a:b.kit", "$HOME/x.kit", "x.kit;id", "fd::7/x.kit"])
+def test_what_only_ends_like_an_archive_is_refused(text: str) -> None:
+    with pytest.raises(Refused):
+        kit_sources.parse_source(text)

@@ -14,6 +14,8 @@ _HTTPS: Final = re.compile(rf"https://{_HOST}{_PATH}")
 _SSH: Final = re.compile(rf"ssh://(?:[A-Za-z0-9_][A-Za-z0-9._-]*@)?{_HOST}{_PATH}")
 _GITHUB: Final = re.compile(r"gh:([A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._][A-Za-z0-9._-]*)")
 _REF: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,254}")
+_ARCHIVE: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*(?:/[A-Za-z0-9._-]+)*\.kit")
+"""A file of `vespe kit pack`, named as any other file is: nothing else that ends so is a source."""
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _UNSAFE: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _MAX: Final = 2048
@@ -77,6 +79,8 @@ def _last_at(last: str) -> tuple[str, str, str]:
 def _located(location: str, text: str) -> KitSource:
     if short := _GITHUB.fullmatch(location):
         location = f"https://github.com/{short[1]}"
+    if _ARCHIVE.fullmatch(location):
+        location = f"./{location}"
     if location.startswith(("/", ".")):
         return KitSource(kind="archive" if location.endswith(ARCHIVE_SUFFIX) else "path", text=location)
     kind = "https" if _HTTPS.fullmatch(location) else "ssh" if _SSH.fullmatch(location) else ""
