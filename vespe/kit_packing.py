@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from vespe import defaults, digests, documents, kit_archives, kit_folders, kits
 from vespe.digests import File
-from vespe.errors import InvalidDocument, NotFound
+from vespe.errors import InvalidDocument, NotFound, StorageError
 from vespe.kit_trees import EXECUTABLE
 
 SUFFIX = ".kit"
@@ -37,7 +37,10 @@ def pack_kit(which: str, target: str | None = None) -> Packed:
         raise InvalidDocument("names no `kit_id`", path=config, pointer="/kit_id")
     if problem := kits.config_problem(document, kit_id):
         raise InvalidDocument(problem.reason, path=config, pointer=problem.pointer)
-    archives = {name for name in os.listdir(directory) if name.endswith(SUFFIX)}
+    try:
+        archives = {name for name in os.listdir(directory) if name.endswith(SUFFIX)}
+    except OSError as error:
+        raise StorageError("read", directory, error) from error
     tree = kit_folders.folder_tree(directory, kit_id, left_out={".git", *archives})
     data = kit_archives.pack(tree)
     path = os.path.abspath(target or f"{kit_id}{SUFFIX}")

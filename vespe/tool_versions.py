@@ -127,7 +127,10 @@ def _tools(directory: str, name: str) -> tuple[list[Tool], bool]:
         return [tooldir.load(directory)], True
     inner = next((path for path in (project.tools_dir(directory), os.path.join(directory, defaults.TOOLS_DIR)) if os.path.isdir(path)), "")
     holder = inner or directory
-    uids = sorted(uid for uid in os.listdir(holder) if os.path.lexists(os.path.join(holder, uid, defaults.CONFIG_FILE)))
+    try:
+        uids = sorted(uid for uid in os.listdir(holder) if os.path.lexists(os.path.join(holder, uid, defaults.CONFIG_FILE)))
+    except OSError as error:
+        raise StorageError("read", holder, error) from error
     if not uids and not os.path.lexists(os.path.join(directory, defaults.KIT_CONFIG_FILE)):
         raise InvalidTool(name, ["holds no tools: no directory in it has a config.json"], path=name)
     return [tooldir.load(os.path.join(holder, uid)) for uid in uids], False
