@@ -33,7 +33,7 @@ def test_those_that_are_named_or_all_that_can_move_are_chosen(lock: str) -> None
 def test_a_lock_that_changed_while_somebody_read_is_not_overwritten(lock: str) -> None:
     with kit_update.prepared(kit_lock.read_lock(lock), lock) as update:
         assert [change.kit_id for change in update.changes] == ["rain"] and len(update.moved) == 2
-        kit_lock.update_lock(lock, lambda kits: kits.pop("rain") and None)
+        kit_lock.update_lock(lock, lambda kits: kits.__delitem__("rain"))
         with pytest.raises(Refused, match="changed meanwhile"):
             kit_update.apply(update, lock)
     assert sorted(kit_lock.read_lock(lock)) == ["sun"]
