@@ -29,7 +29,7 @@ def test_every_tool_and_all_that_it_wants_beyond_are_named(kits: Path) -> None:
     kit = write_kit(kits, "web", allow_types=["http_request"], secrets=[])
     python_tool(kit / "tool-a", "reads", "return 1", secrets=["KEY"])
     python_tool(kit / "tool-b", "fits", "return 1")
-    with pytest.raises(Refused, match=r"'fits' is of type .*'reads' is of type .* and wants the secret \"KEY\"") as refused:
+    with pytest.raises(Refused, match=r"'reads' is of type .* and wants the secret \"KEY\".*'fits' is of type") as refused:
         refuse_excess(str(kit), "web")
     assert set(refused.value.details["tools"]) == {"reads", "fits"}
 
@@ -70,7 +70,7 @@ def test_a_statement_of_the_wrong_type_makes_the_kit_unusable(command: Command, 
     python_tool(write_kit(kits, "web", allow_types="any") / "tool-a", "one", "return 1")
     assert command("kit", "activate", "web").code == 4
     (kit,) = [kit for kit in command("kit", "list", "--json").document["kits"] if kit["kit_id"] == "web"]
-    assert "must be a list, not the string \"any\" at /allow_types" in kit["problem"]
+    assert 'must be a list, not the string "any" at /allow_types' in kit["problem"]
 
 
 def test_two_kits_read_each_its_own_key_of_the_same_name_and_neither_the_other_s(
@@ -85,7 +85,7 @@ def test_two_kits_read_each_its_own_key_of_the_same_name_and_neither_the_other_s
     command("kit", "activate", "a", "b")
     monkeypatch.setenv("VESPE_A__TOKEN", "key-of-a")
     command("config", "set", "secrets.VESPE_B__TOKEN", "key-of-b")
-    assert (command("tool", "run", "of_a0").out, command("tool", "run", "of_b0").out) == ("a-fo-yek\n", "b-fo-yek\n")
+    assert (command("tool", "run", "of_a0").out, command("tool", "run", "of_b0").out) == ("a-fo-yek", "b-fo-yek")
     stolen = command("tool", "run", "of_b1")
     assert stolen.code == 6 and "key-of-a"[::-1] not in stolen.out
     monkeypatch.delenv("VESPE_A__TOKEN")
@@ -99,3 +99,11 @@ def test_p36_a_kit_s_own_key_is_redacted_like_any_other(command: Command, kits: 
     monkeypatch.setenv("VESPE_A__TOKEN", "hunter2-hunter2")
     said = command("tool", "run", "leak")
     assert said.code == 0 and "hunter2" not in said.out + said.err
+
+
+def test_a_kit_that_goes_beyond_itself_is_not_installed_to_be_activated(command: Command, tmp_path: Path, project: Path) -> None:
+    python_tool(write_kit(tmp_path / "source", "web", allow_types=[]) / "tool-a", "one", "return 1")
+    assert command("kit", "install", str(tmp_path / "source"), "--activate", "--yes").code == 6
+    assert not (project / ".vespe/kits.lock.json").exists()
+    assert command("kit", "install", str(tmp_path / "source"), "--yes").code == 0
+    assert command("kit", "activate", "web").code == 6

@@ -43,7 +43,7 @@ def test_a_link_whose_directory_is_gone_is_listed_with_what_to_do(mine: Path) ->
 
 def test_an_id_that_is_linked_elsewhere_is_not_taken_over(mine: Path, tmp_path: Path) -> None:
     link_kit(mine)
-    with pytest.raises(UsageError, match="linked to .*src/mine already"):
+    with pytest.raises(UsageError, match=r"linked to .*src/mine already"):
         link_kit(write_kit(tmp_path / "other", "mine"))
 
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 from vespe import authoring, defaults, documents, drafts, kit_templates, trees
 from vespe.errors import StorageError, UsageError, VespeError
 from vespe.kits import KIT_ID
-from vespe.models import Tool
+from vespe.models import JsonObject, Tool
 
 _LEFTOVER: Final = re.compile(r"\.[a-z0-9_]{1,64}\.[0-9a-f]{12}\.tmp")
 
@@ -39,7 +39,7 @@ def found_kit(parent: str | os.PathLike[str], kit_id: str, *, description: str |
 
 def _fill(directory: str, kit_id: str, summary: str) -> Tool:
     title = kit_id.replace("_", " ").capitalize()
-    config = {"kit_id": kit_id, "name": title, "description": summary, "version": "0.1.0"}
+    config: JsonObject = {"kit_id": kit_id, "name": title, "description": summary, "version": "0.1.0"}
     config |= {"allow_types": ["python_script"], "allow_hosts": [], "secrets": []}
     files = {defaults.KIT_CONFIG_FILE: documents.dump_json(config)}
     files |= kit_templates.kit_files(kit_id, title=title, summary=summary)

@@ -21,7 +21,7 @@ from tests.acceptance.crash import Verb, World
 from tests.ondisk import python_tool, write_kit
 from vespe import kit_lock, kit_store
 
-Change = Callable[[Path], None]
+Change = Callable[[Path], object]
 
 
 @dataclass
@@ -55,29 +55,34 @@ def _compiled(directory: Path) -> None:
     (directory / "__pycache__/main.cpython-311.pyc").write_bytes(b"x")
 
 
+def _linked_to_itself(path: Path) -> None:
+    path.rename(path.parent.parent / "aside")
+    path.symlink_to("../aside")
+
+
 CHANGES: dict[str, Change] = {
     "another first byte": _flip(0),
     "another byte in the midst": _flip(0.5),
     "another last byte": _flip(1),
-    "a byte more": lambda path: path.write_bytes(path.read_bytes() + b"\n") and None,
-    "a byte less": lambda path: path.write_bytes(path.read_bytes()[:-1]) and None,
-    "other line ends": lambda path: path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n")) and None,
-    "emptied": lambda path: path.write_bytes(b"") and None,
+    "a byte more": lambda path: path.write_bytes(path.read_bytes() + b"\n"),
+    "a byte less": lambda path: path.write_bytes(path.read_bytes()[:-1]),
+    "other line ends": lambda path: path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n")),
+    "emptied": lambda path: path.write_bytes(b""),
     "removed": lambda path: path.unlink(),
-    "renamed": lambda path: path.rename(path.with_name(f"{path.name}x")) and None,
+    "renamed": lambda path: path.rename(path.with_name(f"{path.name}x")),
     "its executable bit": lambda path: path.chmod(path.stat().st_mode ^ 0o100),
-    "other bytes of the same length": lambda path: path.write_bytes(bytes(len(path.read_bytes()))) and None,
-    "a link to its own bytes": lambda path: path.rename(path.parent.parent / "aside") and path.symlink_to("../aside"),
+    "other bytes of the same length": lambda path: path.write_bytes(bytes(len(path.read_bytes()))),
+    "a link to its own bytes": _linked_to_itself,
     "a link elsewhere": _instead(lambda path: path.symlink_to("/etc/hostname")),
     "a FIFO": _instead(os.mkfifo),
     "a directory": _instead(Path.mkdir),
 }  # fmt: skip
 ADDED: dict[str, Change] = {
-    "a file more": lambda directory: (directory / "more.py").write_text("x = 1\n", encoding="utf-8") and None,
-    "a hidden file more": lambda directory: (directory / ".more").write_text("x = 1\n", encoding="utf-8") and None,
+    "a file more": lambda directory: (directory / "more.py").write_text("x = 1\n", encoding="utf-8"),
+    "a hidden file more": lambda directory: (directory / ".more").write_text("x = 1\n", encoding="utf-8"),
     "byte code": _compiled,
     "a link more": lambda directory: (directory / "more").symlink_to("main.py"),
-    "a tool more": lambda directory: python_tool(directory / "tool-more", "more", "return 1") and None,
+    "a tool more": lambda directory: python_tool(directory / "tool-more", "more", "return 1"),
 }
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.acceptance import crash, tracer
 
-EVERY = {"kit install": 11, "kit update": 11, "kit sync": 13, "kit create": 5, "tool create": 3}
+EVERY = {"kit install": 17, "kit update": 17, "kit sync": 19, "kit create": 5, "tool create": 3}
 """Which points are tried here; of the other verbs every one is."""
 
 

@@ -4,7 +4,7 @@ import os
 
 import click
 
-from vespe import kit_fetch, kit_install, kit_lock, kit_sources
+from vespe import kit_excess, kit_fetch, kit_install, kit_lock, kit_sources
 from vespe.cli import activation, kit_review, options, report
 from vespe.workspace import find_root
 
@@ -37,6 +37,8 @@ def command(
         kits = kit_lock.read_lock(lock)
         for kit in shown.locked:
             kit_install.refuse_conflict(kits, kit)
+        for staged in shown.staged if activate else ():
+            kit_excess.refuse_excess(staged.path, staged.kit_id)
         kit_review.show(shown.reviews, installed=yes)
         if shown.unapproved or any(kits.get(kit.kit_id) != kit for kit in shown.locked):
             options.confirmed(f"Install and approve exactly this, from {report.one_line(kept.text)}?", yes=yes)
