@@ -44,7 +44,7 @@ CONFIG: Final = {
 VERBS: Final[dict[str, Any]] = {
     "init": ("init", "Make this directory a project."),
     "tool": ("Make, list, resolve, run and test tools.", TOOL),
-    "kit": ("List, show, make and activate kits.", KIT),
+    "kit": ("Install, list, make and activate kits.", KIT),
     "cache": ("List and clean the store of installed kits.", CACHE),
     "lint": ("lint", "Find what a model's API, a model, or Vespe would stumble over."),
     "export": ("export", "Print tools in a model API's shape."),
