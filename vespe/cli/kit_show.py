@@ -2,7 +2,7 @@
 
 import click
 
-from vespe import catalog, kits
+from vespe import catalog, kit_limits, kits
 from vespe.cli import kit_facts, options, report, tables
 
 
@@ -18,12 +18,16 @@ def command(kit_id: str, project_dir: str | None, as_json: bool) -> None:
     entries = list(catalog.scan(kit.path, scope=kit.kit_id, kit_id=kit.kit_id).values())
     if as_json:
         tools = [{"name": e.name, "uid": e.uid, "type": e.type, "description": e.description, "problem": e.problem} for e in entries]
-        report.emit_json(kit_facts.document_of(kit, active) | {"tools": tools})
+        stated = {key: kit.document[key] for key in kit_limits.KEYS if key in kit.document}
+        report.emit_json(kit_facts.document_of(kit, active) | stated | {"tools": tools})
         return
     report.emit(f"{kit.kit_id} {kit.version or ''} ({kit_facts.state_of(kit, active)})")
     report.emit(f"  path  {kit.path}")
     for key in ("license", "homepage"):
         if isinstance(value := kit.document.get(key), str):
             report.emit(f"  {key}  {value}")
+    for key in kit_limits.KEYS:
+        if isinstance(stated := kit.document.get(key), list):
+            report.emit(f"  {key}  {', '.join(map(str, stated)) or 'none'}")
     report.emit(f"\n{kit.description or ''}\n")
     tables.show(("NAME", "TYPE", "DESCRIPTION"), [(e.name or e.uid, e.type, e.problem or e.description) for e in entries])
