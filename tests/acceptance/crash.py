@@ -81,7 +81,7 @@ class World:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.project, self.home = root / "project", root / "home"
-        self._said = os.memfd_create("said")
+        self._said = _unnamed()
 
     @classmethod
     def built(cls, root: Path, verb: Verb) -> "World":
@@ -191,6 +191,14 @@ class World:
         os.dup2(self._said, 1)
         os.dup2(self._said, 2)
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+
+
+def _unnamed() -> int:
+    """Open a file that stands nowhere, so that writing to it is no writing to the world."""
+    if sys.platform == "linux":
+        return os.memfd_create("said")
+    with tempfile.TemporaryFile() as stream:
+        return os.dup(stream.fileno())
 
 
 def make_source(root: Path) -> None:
