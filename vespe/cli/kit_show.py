@@ -27,7 +27,7 @@ def command(kit_id: str, project_dir: str | None, as_json: bool) -> None:
         if isinstance(value := kit.document.get(key), str):
             report.emit(f"  {key}  {value}")
     for key in kit_limits.KEYS:
-        if isinstance(stated := kit.document.get(key), list):
-            report.emit(f"  {key}  {', '.join(map(str, stated)) or 'none'}")
+        if isinstance(allowed := kit.document.get(key), list):
+            report.emit(f"  {key}  {', '.join(map(str, allowed)) or 'none'}")
     report.emit(f"\n{kit.description or ''}\n")
     tables.show(("NAME", "TYPE", "DESCRIPTION"), [(e.name or e.uid, e.type, e.problem or e.description) for e in entries])
