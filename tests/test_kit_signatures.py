@@ -72,14 +72,9 @@ def test_without_allowed_signers_nothing_is_asked(signed: Signed) -> None:
 def test_p7b_a_signature_over_other_bytes_is_refused(signed: Signed) -> None:
     signed.git("tag", "-s", "-m", "v1", "v1")
     tag = signed.git("cat-file", "tag", "v1").replace("\nv1\n", "\nv1, and more\n") + "\n"
-    made = subprocess.run(
-        ["git", "-C", str(signed.source), "hash-object", "-t", "tag", "-w", "--stdin"],
-        input=tag,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    signed.git("update-ref", "refs/tags/v1", made.stdout.strip())
+    hashed = ["git", "-C", str(signed.source), "hash-object", "-t", "tag", "-w", "--stdin"]
+    made = subprocess.run(hashed, input=tag.encode(), capture_output=True, check=True)
+    signed.git("update-ref", "refs/tags/v1", made.stdout.decode().strip())
     with pytest.raises(Refused, match="does not hold"):
         signed.signer("v1")
 
