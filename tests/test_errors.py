@@ -32,6 +32,7 @@ MADE: dict[type[VespeError], Callable[[], VespeError]] = {
     errors.InvalidOutput: lambda: errors.InvalidOutput("is no JSON"),
     errors.OutputTooLarge: lambda: errors.OutputTooLarge("wrote too much", kept=b"head"),
     errors.TimedOut: lambda: errors.TimedOut("sleep", seconds=0.5),
+    errors.SourceUnavailable: lambda: errors.SourceUnavailable("https://example.invalid/kits cannot be reached"),
     errors.Interrupted: lambda: errors.Interrupted("was cancelled"),
     errors.StorageError: lambda: errors.StorageError("write", "/full/file", REFUSED),
     errors.NotDurable: lambda: errors.NotDurable("/written/file", REFUSED),

@@ -12,30 +12,33 @@ from vespe import deferred
 PACKAGE = Path(vespe.__file__).parent
 PLAN = """\
  0  errors defaults deferred nesting pointers subschemas termination
- 1  digests docstrings models escaping templates schema_bounds schema_growth violations addresses bodies child_scripts
-    bm25 hidden_text secret_shapes token_estimate schema_samples
+ 1  digests docstrings models escaping templates schema_bounds schema_growth violations addresses bodies child_scripts bm25
+    hidden_text secret_shapes token_estimate schema_samples leftovers secret_names kit_names kit_sources
  2  outcomes tool_templates script_metadata python_names python_types documents fields tool_fields implementations schemas
-    locations process file_walk sockets slots confined redaction findings junit
- 3  script_environments tooldir configuration places private_copy annotated python_classes schema_forms trees web
-    text_search git_commit adapters.inner adapters.arguments positions expectations revisions
-    schema_cases sizes tokenizer
+    locations process file_walk sockets slots confined redaction findings junit kit_templates kit_trees kit_limits
+ 3  script_environments tooldir configuration places private_copy annotated python_classes schema_forms trees web text_search
+    git_commit adapters.inner adapters.arguments positions expectations revisions schema_cases sizes tokenizer kit_archives
+    kit_store kit_lock kit_folders git
  4  annotations file_tools git_changes kits verdicts approvals project http_templates adapters.identifiers
     adapters.anthropic_blocks adapters.message_calls adapters.definitions adapters.anthropic_marks foreign schema_places
- 5  adapters.shown adapters.openai_wire catalog scopes snapshots signatures trust adapters.anthropic_contents adapters.ollama_messages inclusion
- 6  founding resolver drafts review adapters.anthropic_outbound adapters.anthropic_inbound adapters.stops lint.base
-    lint.limits schema_changes
- 7  authoring executors.base adapters.base lint.refusals compatibility strict_mode
- 8  executors.python_script executors.shell_command executors.http_request adapters.execution lint.layout lint.naming
-    lint.schema lint.constraints lint.subjects lint.portability lint.strict_requests lint.vendor_subsets lint.description
-    lint.safety lint.commands lint.signature lint.sets lint.shadowing substitutions tool_versions lint_paths
- 9  executors call_log workspace adapters.openai adapters.openai_responses adapters.anthropic adapters.gemini
-    adapters.ollama adapters.mcp adapters.plain_text lint lint_sources lint_fixes sarif changes
-10  registry adapters own_tools lint_settings
+    kit_staging git_refs git_objects
+ 5  adapters.shown adapters.openai_wire catalog scopes snapshots signatures trust adapters.anthropic_contents
+    adapters.ollama_messages inclusion kit_signatures kit_links kit_packing stored_kits kit_trust kit_origins
+ 6  founding resolver drafts review adapters.anthropic_outbound adapters.anthropic_inbound adapters.stops lint.base lint.limits
+    schema_changes kit_excess kit_fetch
+ 7  authoring executors.base adapters.base lint.refusals compatibility strict_mode kit_review
+ 8  executors.python_script executors.shell_command executors.http_request adapters.execution lint.layout lint.naming lint.schema
+    lint.constraints lint.subjects lint.portability lint.strict_requests lint.vendor_subsets lint.description lint.safety
+    lint.commands lint.signature lint.sets lint.shadowing substitutions tool_versions lint_paths kit_founding kit_install
+ 9  executors call_log workspace adapters.openai adapters.openai_responses adapters.anthropic adapters.gemini adapters.ollama
+    adapters.mcp adapters.plain_text lint lint_sources lint_fixes sarif changes kit_sync kit_removal kit_changes
+10  registry adapters own_tools lint_settings kit_update
 11  calls adapters.recognition audit
 12  examples library fuzzing
 13  __init__ cli.report cli.verbs
-14  cli.tables
-15  cli.size_report cli.arguments cli.boundary cli.editor cli.kit_facts cli.options cli.findings_report
+14  cli.tables cli.tool_review
+15  cli.size_report cli.arguments cli.boundary cli.editor cli.kit_facts cli.options cli.findings_report cli.kit_review
+    cli.activation cli.locks
 16  cli.*
 17  cli
 18  __main__

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.ondisk import python_tool
+from tests import gitrepo
+from tests.ondisk import python_tool, vespe
 from vespe import trust
 from vespe.drafts import draft_tool
 from vespe.errors import NotTrusted, StorageError
@@ -94,3 +95,13 @@ def test_p45_a_kill_around_the_rename_leaves_no_tool_or_a_trusted_one(clone: Pat
     found = [row.entry for row in open_workspace(clone).rows() if row.entry.name == "mine"]
     assert len(found) == whole
     assert all(granted(clone, open_workspace(clone).load(entry)) == "tool" for entry in found)
+
+
+def test_p4_an_installed_tool_whose_bytes_changed_is_not_copied(project: Path, tmp_path: Path, home: Path) -> None:
+    source = gitrepo.published(tmp_path / "source", "rain")
+    assert vespe("kit", "install", str(source), "--activate", "--yes", cwd=project).returncode == 0
+    (script,) = home.glob("data/vespe/store/v1-*/rain/tool-rain/main.py")
+    script.write_text("evil", encoding="utf-8")
+    refused = vespe("tool", "copy", "rain_tool", cwd=project)
+    assert refused.returncode == 4 and "tool-rain/main.py" in refused.stderr
+    assert vespe("kit", "sync", cwd=project).returncode == 0 and vespe("tool", "copy", "rain_tool", cwd=project).returncode == 0

@@ -83,8 +83,9 @@ def test_the_cases_are_many_and_most_can_be_told_by_the_schema() -> None:
     [
         (
             "kit",
-            {"kit_id": "file_io", "version": "1.0.0", "x": 1},
-            [{}, {"kit_id": "File"}, {"kit_id": "project_tools"}, {"kit_id": "a", "name": 1}],
+            {"kit_id": "file_io", "version": "1.0.0", "x": 1, "allow_types": [], "allow_hosts": ["a.org:80", "[::1]"], "secrets": ["A"]},
+            [{}, {"kit_id": "File"}, {"kit_id": "project_tools"}, {"kit_id": "a", "name": 1}]
+            + [{"kit_id": "a", **bad} for bad in ({"allow_types": ["x"]}, {"allow_hosts": ["https://a.org"]}, {"secrets": ["A-B"]})],
         ),
         (
             "project",
@@ -93,12 +94,12 @@ def test_the_cases_are_many_and_most_can_be_told_by_the_schema() -> None:
         ),
         (
             "user",
-            {"allow_hosts": ["127.0.0.1:8080"], "secrets": {"KEY": "x"}},
+            {"allow_hosts": ["127.0.0.1:8080"], "secrets": {"KEY": "x"}, "allowed_signers": "/a"},
             [{"allow_hosts": [1]}, {"secrets": {"A-B": "x"}}, {"sandbox": 1}],
         ),
         (
             "lock",
-            {"version": 1, "kits": {"a": {"source": "gh:o/r", "ref": "v1", "commit": "a" * 40, "digest": "sha256:" + "0" * 64}}},
+            {"version": 1, "kits": {"a": {"source": "gh:o/r", "ref": "v1", "commit": "a" * 40, "digest": "v1:" + "0" * 64}}},
             [{}, {"kits": {"a": {"source": "x"}}}, {"kits": {"A": {}}}],
         ),
     ],

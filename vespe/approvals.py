@@ -20,7 +20,7 @@ MAX_RECORD_BYTES: Final = 64 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Approval:
-    """One record: `kind` is `content`, `place` or `tool`; `path` is where it was given, `when` an ISO 8601 time in UTC.
+    """One record: `kind` is `content`, `place`, `tool` or `kit`; `path` is where it was given, `when` an ISO 8601 time in UTC.
 
     `digest`, `files` and `secrets` (names) are those of a content approval.
     """
@@ -57,6 +57,17 @@ def nearest_content(path: str, tree: Tree) -> Approval | None:
     alike = [(_shared(approval, tree), approval.when, approval) for approval in found]
     alike = [row for row in alike if row[0] and row[0] * 2 >= len(row[2].files or {})]
     return max(alike, key=lambda row: row[:2])[2] if alike else None
+
+
+def find_kit(digest: str) -> Approval | None:
+    """Give the approval of exactly these bytes as an installed kit, or None."""
+    approval = _read(_kit_name(digest))
+    return approval if approval and approval.kind == "kit" and approval.digest == digest else None
+
+
+def store_kit(digest: str, source: str) -> Approval:
+    """Keep the approval of an installed kit's bytes, which came from `source`."""
+    return _store(_kit_name(digest), _document("kit", source) | {"digest": digest})
 
 
 def any_content() -> bool:
@@ -111,6 +122,10 @@ def _content_name(digest: str) -> str:
     return f"content-{digest.removeprefix(SCHEME)}.json"
 
 
+def _kit_name(digest: str) -> str:
+    return f"kit-{digest.removeprefix(SCHEME)}.json"
+
+
 def _document(kind: str, path: str) -> JsonObject:
     now = time.time()
     when = f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(now))}.{int(now * 1000) % 1000:03d}Z"
@@ -126,7 +141,7 @@ def _store(name: str, document: JsonObject) -> Approval:
     except OSError as error:
         raise StorageError("make", directory, error) from error
     with documents.locked(directory):
-        for left in os.listdir(directory):
+        for left in _listed():
             if left.endswith(".tmp"):
                 _remove(left)
         documents.write_atomic(os.path.join(directory, name), documents.dump_json(document), mode=0o600)
@@ -144,8 +159,12 @@ def _remove(name: str) -> None:
 
 
 def _names() -> list[str]:
+    return sorted(name for name in _listed() if name.endswith(".json"))
+
+
+def _listed() -> list[str]:
     try:
-        return sorted(name for name in os.listdir(_directory()) if name.endswith(".json"))
+        return os.listdir(_directory())
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:

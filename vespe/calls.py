@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
-from vespe import call_log, configuration, defaults, documents, errors, process, schemas, tooldir, trust
+from vespe import call_log, configuration, defaults, documents, errors, kit_trust, process, schemas, secret_names, tooldir, trust
 from vespe.deferred import deferred
 from vespe.executors import EXECUTORS
 from vespe.executors.base import Context
@@ -70,7 +70,7 @@ class CallPath:
     def run_tool(self, tool: Tool, call: Call, *, cancel: threading.Event | None = None) -> Outcome:
         """Run one call of a tool that is resolved already; raises as `run` does."""
         grant = self._grant(tool)
-        values = tuple(value for name in tool.secrets if (value := self._secret(name)))
+        values = tuple(value for name in tool.secrets if (value := self._secret(tool, name)))
         started = time.perf_counter()
         try:
             outcome = self._attempt(call, tool, _Attempt(grant, values, cancel))
@@ -113,10 +113,11 @@ class CallPath:
     @contextmanager
     def _approved(self, tool: Tool, grant: trust.Grant) -> Iterator[tuple[Tool, str]]:
         """Give the tool and the directory to run it in; both from the approved bytes where the grant is bound to them."""
-        if tool.directory is None or self._project_directory(tool) is None:
-            yield tool, tool.directory or self.workspace.root
+        if tool.directory is None:
+            yield tool, self.workspace.root
             return
-        with trust.pinned(tool.directory, grant) as directory:
+        own = self._project_directory(tool) is not None
+        with trust.pinned(tool.directory, grant) if own else kit_trust.pinned(tool.directory) as directory:
             copied = directory != tool.directory
             yield (tooldir.load(directory, scope=tool.scope, kit_id=tool.kit_id) if copied else tool), directory
 
@@ -125,14 +126,15 @@ class CallPath:
         for name in tool.secrets:
             if own and not grant.allows_secret(name):
                 raise errors.Refused(f"the secret {name} was not shown when {tool.name!r} was approved", hint="run `vespe trust` again")
-        found = {name: self._secret(name) for name in tool.secrets}
+        found = {name: self._secret(tool, name) for name in tool.secrets}
         for name, value in found.items():
             if not value:
-                raise errors.MissingSecret(name, tool=tool.name)
+                raise errors.MissingSecret(name, tool=tool.name, names=secret_names.names_of_secret(name, kit_id=_kit_of(tool)))
         return found
 
-    def _secret(self, name: str) -> str:
-        return self._environ().get(name) or self.user.secrets.get(name, "")
+    def _secret(self, tool: Tool, name: str) -> str:
+        names = secret_names.names_of_secret(name, kit_id=_kit_of(tool))
+        return next((value for known in names if (value := self._environ().get(known) or self.user.secrets.get(known, ""))), "")
 
     def _context(self, tool: Tool, call: Call, directory: str, secrets: Mapping[str, str]) -> Context:
         return Context(
@@ -162,6 +164,11 @@ class _Attempt:
     grant: trust.Grant
     secrets: tuple[str, ...]
     cancel: threading.Event | None
+
+
+def _kit_of(tool: Tool) -> str | None:
+    """Give the kit that the tool was found in; what a project's own tool claims to belong to is not asked."""
+    return None if tool.scope in ("", defaults.PROJECT_TOOLS) else tool.scope
 
 
 def _deadline(call: Call, tool: Tool) -> float:

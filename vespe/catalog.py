@@ -1,5 +1,6 @@
 """The tools of one scope as an immutable mapping from uid to entry; scanning builds it, and one name is found without it."""
 
+import functools
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -87,7 +88,8 @@ def find(directory: str | os.PathLike[str], wanted: str, *, scope: str, kit_id: 
     parsed. Raises StorageError as `scan` does.
     """
     where = os.fspath(directory)
-    read = _Reader(where, scope, kit_id, lambda uid, config: tooldir.verdict(config, uid=uid, kit_id=kit_id))
+    limits = functools.cache(lambda: None if kit_id is None else tooldir.limits_above(where))  # asked for what is found alone
+    read = _Reader(where, scope, kit_id, lambda uid, config: tooldir.verdict(config, uid=uid, kit_id=kit_id, limits=limits()))
     if tooldir.UID_PATTERN.fullmatch(wanted) and _is_directory_or_link(f"{where}/{wanted}"):
         entry = read.entry(wanted, _config_of(where, wanted))
         return () if entry is None else (entry,)

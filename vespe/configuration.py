@@ -9,10 +9,11 @@ from typing import Final
 
 from vespe import defaults, documents, fields, locations
 from vespe.errors import InvalidDocument, NotFound, StorageError, UsageError
+from vespe.leftovers import sweep_beside
 from vespe.models import JsonObject, JsonValue
 from vespe.pointers import escape_pointer
 
-KEYS: Final = ("allow_hosts", "approvals", "providers", "sandbox", "secrets")
+KEYS: Final = ("allow_hosts", "allowed_signers", "approvals", "providers", "sandbox", "secrets")
 """The settings that there are; a file may hold others, which are kept and mean nothing."""
 SANDBOX: Final = ("off", "auto", "require")
 """From the widest to the tightest."""
@@ -26,6 +27,7 @@ class UserConfig:
 
     `allow_hosts` are the private hosts (`127.0.0.1:8080`) that HTTP tools may reach; `secrets` are values by the name of
     the environment variable that they stand in for; `sandbox` is `auto`, `require` or `off`.
+    `allowed_signers` is the file (as ssh-keygen reads it) of those whose signed tags count; "" for none.
     """
 
     allow_hosts: tuple[str, ...] = ()
@@ -33,6 +35,7 @@ class UserConfig:
     providers: JsonObject = field(default_factory=dict, repr=False)
     approvals: JsonObject = field(default_factory=dict)
     sandbox: str = "auto"
+    allowed_signers: str = ""
     document: JsonObject = field(default_factory=dict, repr=False)
     path: str = ""
 
@@ -156,6 +159,7 @@ def _checked(document: JsonObject, path: str) -> UserConfig:
         providers=providers,
         approvals=fields.mapping(document, "approvals", path=path),
         sandbox=sandbox,
+        allowed_signers=fields.string(document, "allowed_signers", path=path) or "",
         document=document,
         path=path,
     )
@@ -169,6 +173,7 @@ def _update(key: str, change: Callable[[JsonObject], None]) -> None:
     except OSError as error:
         raise StorageError("make", directory, error) from error
     with documents.locked(directory):
+        sweep_beside(path)
         document = documents.read_object_if_there(path)
         _checked(document, path)
         after = copy.deepcopy(document)

@@ -30,6 +30,9 @@ HEAVY: Final = (
     "vespe.cli.report",
     "vespe.cli.size_report",
     "vespe.redaction",
+    "vespe.kit_lock",
+    "vespe.kit_store",
+    "vespe.kit_sync",
 )
 """What may be deferred; the floors test reads this table and `deferred(...)` calls as imports of their owner."""
 

@@ -34,8 +34,13 @@ class Tree:
 
 def digest_of(files: Mapping[str, File]) -> str:
     """Compute the digest of files: `v1:` and the SHA-256 over the sorted lines `path NUL x-or-dash NUL sha256 LF`."""
+    return SCHEME + hashlib.sha256(manifest_of(files)).hexdigest()
+
+
+def manifest_of(files: Mapping[str, File]) -> bytes:
+    """Give the lines that the digest of files is the SHA-256 of."""
     lines = (f"{path}\0{'x' if files[path].executable else '-'}\0{files[path].sha256}\n" for path in sorted(files))
-    return SCHEME + hashlib.sha256("".join(lines).encode("utf-8")).hexdigest()
+    return "".join(lines).encode("utf-8")
 
 
 class TextDigest:

@@ -20,6 +20,7 @@ VespeError
 |-- ToolExecutionError            the tool itself failed
 |   |-- InvalidOutput             its result breaks its output schema, or is no JSON
 |   `-- OutputTooLarge            it wrote past the larger cap and was ended
+|-- SourceUnavailable             where a kit comes from cannot be reached, or asks for credentials
 |-- TimedOut                      a deadline passed
 |-- Interrupted                   the caller asked to stop
 `-- StorageError                  the operating system refused to read or write
@@ -224,10 +225,11 @@ class MissingSecret(Refused):
 
     code = "missing_secret"
 
-    def __init__(self, name: str, *, tool: str) -> None:
+    def __init__(self, name: str, *, tool: str, names: Sequence[str] = ()) -> None:
+        known, kept = " or ".join(names) or name, names[0] if names else name
         super().__init__(
             f"the tool {tool!r} needs the secret {name}, and it has no value",
-            hint=f"set the environment variable {name}, or keep it: `vespe config set secrets.{name} -` reads it from stdin",
+            hint=f"set the environment variable {known}, or keep it: `vespe config set secrets.{kept} -` reads it from stdin",
             details={"secret": name, "tool": tool},
         )
         self.name, self.tool = name, tool
@@ -267,6 +269,12 @@ class OutputTooLarge(ToolExecutionError):
     def __init__(self, message: str, *, kept: bytes = b"", hint: str = "", details: Mapping[str, Any] | None = None) -> None:
         super().__init__(message, hint=hint, details=details)
         self.kept = kept
+
+
+class SourceUnavailable(VespeError):
+    """Where a kit comes from cannot be reached, asks for credentials that git does not have, or git itself is missing."""
+
+    code = "source_unavailable"
 
 
 class TimedOut(VespeError, TimeoutError):

@@ -14,6 +14,8 @@ MAX_ENTRIES: Final = 200_000
 """Files and directories of one tree; 10,000 tools of three files each are 40,000."""
 MAX_TREE_BYTES: Final = 1024 * 1024 * 1024
 MAX_DEPTH: Final = 64
+UNREADABLE: Final = "unreadable"
+"""How the reason begins where the operating system refused to read."""
 _CHUNK: Final = 1024 * 1024
 _READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _KINDS: Final = (
@@ -163,4 +165,4 @@ def _why(error: OSError, *, directory: bool = False) -> str:
         return "no directory of its own but a link or a file"
     if error.errno == errno.ENOENT:
         return "gone while it is read"
-    return f"unreadable ({error.strerror})"
+    return f"{UNREADABLE} ({error.strerror})"

@@ -23,6 +23,7 @@ class Tool:
     """One tool as its directory says: a name, a schema of inputs and outputs, and how to run it.
 
     `directory` is None for a tool that exists only in-process. `scope` is `project_tools` or a kit's id.
+    `allowed_hosts` are those that its kit limits it to, None for no limit.
     `document` is config.json as read, unknown keys included. Paths are `str`: pathlib costs 5 ms at start-up.
     """
 
@@ -43,6 +44,7 @@ class Tool:
     annotations: JsonObject = field(default_factory=dict)
     examples: tuple[JsonObject, ...] = ()
     permissions: JsonObject = field(default_factory=dict)
+    allowed_hosts: tuple[str, ...] | None = None
     document: JsonObject = field(default_factory=dict)
 
 

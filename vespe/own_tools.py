@@ -2,7 +2,7 @@
 
 import os
 
-from vespe import authoring, defaults, project, trust
+from vespe import authoring, defaults, kit_trust, project, trust
 from vespe.drafts import Draft
 from vespe.models import Entry, Tool
 from vespe.workspace import project_has
@@ -21,12 +21,13 @@ def create_tool(root: str | os.PathLike[str], draft: Draft) -> Tool:
 def copy_tool(root: str | os.PathLike[str], entry: Entry, *, name: str | None = None) -> Tool:
     """Copy a tool into the project at `root`, as `authoring.copy_tool` does, under `name` where given.
 
-    A kit's is trusted then, as a tool that the user makes. One of the project's own is not: where the project came from
-    elsewhere, so did the code.
+    An installed kit's is copied from the bytes that were approved, or not at all. A kit's is trusted then, as a tool that the user
+    makes. One of the project's own is not: where the project came from elsewhere, so did the code.
     """
     own = _Own(root)
     staged = None if entry.scope == defaults.PROJECT_TOOLS else own.trust
-    return authoring.copy_tool(entry.path, project.tools_dir(root), taken=own.has, name=name, staged=staged)
+    with kit_trust.pinned(entry.path) as verified:
+        return authoring.copy_tool(verified, project.tools_dir(root), taken=own.has, name=name, staged=staged)
 
 
 class _Own:

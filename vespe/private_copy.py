@@ -6,6 +6,7 @@
 import contextlib
 import fcntl
 import functools
+import hashlib
 import itertools
 import os
 import re
@@ -26,8 +27,10 @@ _MOST_REMOVED = 16
 
 
 @contextlib.contextmanager
-def private_copy(root: str, *names: str) -> Iterator[tuple[str, Tree]]:
+def private_copy(root: str, *names: str, raw: bool = False) -> Iterator[tuple[str, Tree]]:
     """Copy the directory at `names` beneath `root` and give the copy's path, whose last part is the same, and its tree.
+
+    The tree's digests are of text whatever its line ends, or with `raw` of the bytes as they are.
 
     The copy is beneath TMPDIR (or /tmp), private to this user, and removed afterwards; one whose process was killed is removed
     by the next process that makes one there. Nothing in it may be used before the tree was compared with what was approved.
@@ -38,7 +41,7 @@ def private_copy(root: str, *names: str) -> Iterator[tuple[str, Tree]]:
     private, lock = _private_directory(parent)
     try:
         copy = os.path.join(private, names[-1])
-        yield copy, file_walk.scan(root, *names, visit=_Copy(copy).visit)
+        yield copy, file_walk.scan(root, *names, visit=_Copy(copy, raw=raw).visit)
     finally:
         _remove(private)
         os.close(lock)
@@ -47,8 +50,8 @@ def private_copy(root: str, *names: str) -> Iterator[tuple[str, Tree]]:
 class _Copy:
     """Copies each file that a scan visits while it is hashed, so that what was hashed is what the copy holds."""
 
-    def __init__(self, directory: str) -> None:
-        self._directory = directory
+    def __init__(self, directory: str, *, raw: bool) -> None:
+        self._directory, self._raw = directory, raw
 
     def visit(self, path: str, descriptor: int, status: os.stat_result) -> str:
         target = os.path.join(self._directory, *path.split("/"))
@@ -58,7 +61,7 @@ class _Copy:
             written = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
         except OSError as error:
             raise StorageError("write", target, error) from error
-        digest = TextDigest()
+        digest = hashlib.sha256() if self._raw else TextDigest()
         try:
             for chunk in file_walk.chunks(descriptor, status):
                 digest.update(chunk)

@@ -8,12 +8,14 @@ from typing import Final
 
 from vespe import defaults, documents, fields
 from vespe.errors import InvalidDocument, StorageError, UsageError
+from vespe.leftovers import sweep_beside
 from vespe.models import JsonObject, JsonValue, ProjectConfig
 from vespe.pointers import escape_pointer
 
 RESTRICTED: Final = frozenset(
     [
         "allow_hosts",
+        "allowed_signers",
         "api_key",
         "api_key_env",
         "approvals",
@@ -94,6 +96,7 @@ def update_config(root: str | os.PathLike[str], change: Callable[[JsonObject], N
     """
     path = config_path(os.path.abspath(root))
     with documents.locked(project_dir(root)):
+        sweep_beside(path)
         before = documents.read_object_if_there(path)
         _checked(before, path)
         after = copy.deepcopy(before)

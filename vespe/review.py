@@ -63,6 +63,7 @@ class Review:
 def review(root: str | os.PathLike[str]) -> Review:
     """Gather what an approval of the project at `root` would allow; reads only, and writes nothing anywhere."""
     real = os.path.realpath(root)
+    tools = os.path.join(real, *trust.TOOLS)
     keeping = _Keeping()
     place = places.place_of(real, defaults.PROJECT_DIR)
     tree = file_walk.scan(real, *trust.TOOLS, visit=keeping.visit)
@@ -74,7 +75,7 @@ def review(root: str | os.PathLike[str]) -> Review:
     return Review(
         root=real,
         digest=tree.digest,
-        tools=tuple(_tool(real, uid, tuple(beneath[uid]), keeping.kept.get(uid, b"")) for uid in sorted(beneath) if uid),
+        tools=tuple(review_tool(os.path.join(tools, uid), tuple(beneath[uid]), keeping.config(uid)) for uid in sorted(beneath) if uid),
         others=tuple(path for path in beneath.get("", ()) if path),
         odd=tree.odd,
         approved=approved,
@@ -110,6 +111,10 @@ class _Keeping:
     def __init__(self) -> None:
         self.kept: dict[str, bytes] = {}
 
+    def config(self, uid: str) -> bytes:
+        """Give the bytes of a tool's config.json, as they were hashed; none where there was none, or a large one."""
+        return self.kept.get(uid, b"")
+
     def visit(self, path: str, descriptor: int, status: os.stat_result) -> str:
         uid, _, rest = path.partition("/")
         if rest != defaults.CONFIG_FILE or status.st_size > defaults.MAX_FILE_BYTES:
@@ -120,8 +125,8 @@ class _Keeping:
         return digest.hexdigest()
 
 
-def _tool(root: str, uid: str, files: tuple[str, ...], config: bytes) -> ToolReview:
-    directory = os.path.join(root, *trust.TOOLS, uid)
+def review_tool(directory: str, files: tuple[str, ...], config: bytes) -> ToolReview:
+    """Gather what an approval of one tool directory would allow: `files` are its paths, `config` the bytes of its config.json."""
     _, problems = tooldir.check(directory)
     try:
         document = documents.parse_object(config)
@@ -129,7 +134,7 @@ def _tool(root: str, uid: str, files: tuple[str, ...], config: bytes) -> ToolRev
         document = {}
     implementation = _object(document.get("implementation_details"))
     return ToolReview(
-        uid=uid,
+        uid=os.path.basename(directory),
         directory=directory,
         name=_text(document.get("name")),
         type=_text(implementation.get("type")),

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
-from vespe import compatibility, defaults, documents, kits, project, revisions, tooldir
+from vespe import compatibility, defaults, documents, kits, locations, project, revisions, tooldir
 from vespe.compatibility import Change, Contract, Verdict
-from vespe.errors import InvalidDocument, InvalidTool, KitNotFound, NotFound, StorageError
+from vespe.errors import InvalidDocument, InvalidTool, KitNotFound, NotFound, ProjectNotFound, StorageError
 from vespe.models import JsonObject, Tool
 
 _TOLD_ELSEWHERE: Final = (defaults.CONFIG_FILE, defaults.DESCRIPTION_FILE)
@@ -107,7 +107,7 @@ def _opened(name: str, cwd: str | None) -> Iterator[tuple[list[Tool], bool]]:
             yield _tools(directory, name)
     elif kits.KIT_ID.fullmatch(name):
         try:
-            kit = kits.find_kit(name)
+            kit = kits.find_kit(name, project=_project_at(cwd))
         except KitNotFound as error:
             raise NotFound(f"{name} is neither a directory nor a kit", hint=error.hint) from None
         yield _tools(kit.path, name)
@@ -115,12 +115,22 @@ def _opened(name: str, cwd: str | None) -> Iterator[tuple[list[Tool], bool]]:
         raise NotFound(f"there is no directory {name}", hint="name a tool's directory, a kit, or REV:path for a git revision")
 
 
+def _project_at(cwd: str | None) -> str | None:
+    try:
+        return locations.find_project(cwd)
+    except ProjectNotFound:
+        return None
+
+
 def _tools(directory: str, name: str) -> tuple[list[Tool], bool]:
     if os.path.lexists(os.path.join(directory, defaults.CONFIG_FILE)) and os.path.basename(directory) != defaults.PROJECT_DIR:
         return [tooldir.load(directory)], True
     inner = next((path for path in (project.tools_dir(directory), os.path.join(directory, defaults.TOOLS_DIR)) if os.path.isdir(path)), "")
     holder = inner or directory
-    uids = sorted(uid for uid in os.listdir(holder) if os.path.lexists(os.path.join(holder, uid, defaults.CONFIG_FILE)))
+    try:
+        uids = sorted(uid for uid in os.listdir(holder) if os.path.lexists(os.path.join(holder, uid, defaults.CONFIG_FILE)))
+    except OSError as error:
+        raise StorageError("read", holder, error) from error
     if not uids and not os.path.lexists(os.path.join(directory, defaults.KIT_CONFIG_FILE)):
         raise InvalidTool(name, ["holds no tools: no directory in it has a config.json"], path=name)
     return [tooldir.load(os.path.join(holder, uid)) for uid in uids], False

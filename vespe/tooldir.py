@@ -4,14 +4,15 @@ import os
 import stat
 from typing import Any, NamedTuple
 
-from vespe import defaults, documents, schemas
+from vespe import defaults, documents, kit_limits, schemas
 from vespe.errors import InvalidDocument, InvalidTool, StorageError
 from vespe.implementations import CHECKS, found_in_implementation
+from vespe.kit_limits import KitLimits
 from vespe.models import Entry, Implementation, JsonObject, JsonValue, Tool
 from vespe.schema_bounds import is_plain
 from vespe.tool_fields import NAME_PATTERN, UID_PATTERN, Found, found_in_fields
 
-__all__ = ["NAME_PATTERN", "UID_PATTERN", "VALID", "Problem", "Verdict", "check", "load", "read_entry", "verdict"]
+__all__ = ["NAME_PATTERN", "UID_PATTERN", "VALID", "Problem", "Verdict", "check", "limits_above", "load", "read_entry", "verdict"]
 
 VALID = frozenset(CHECKS)
 """The types of `implementation_details` that Vespe runs."""
@@ -36,7 +37,7 @@ class Problem(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """What the bytes of a config.json say by themselves; a function of them, the uid and the kit alone.
+    """What the bytes of a config.json say by themselves; a function of them, the uid, the kit and its limits alone.
 
     What cannot be read is None. `script` is the tool's own file, relative to its directory, where it has one: whether it
     is there is not a matter of the bytes.
@@ -49,13 +50,21 @@ class Verdict(NamedTuple):
     script: str | None
 
 
-def verdict(config: bytes, *, uid: str, kit_id: str | None) -> Verdict:
+def limits_above(directory: str) -> KitLimits:
+    """Give what the kit in `directory` states that its tools may use. A kit_config.json that cannot be read allows nothing."""
+    try:
+        return kit_limits.limits_of(documents.read_object_if_there(f"{directory}/{defaults.KIT_CONFIG_FILE}"))
+    except (InvalidDocument, StorageError):
+        return KitLimits(types=(), hosts=(), secrets=())
+
+
+def verdict(config: bytes, *, uid: str, kit_id: str | None, limits: KitLimits | None = None) -> Verdict:
     """Judge the bytes of the config.json of the tool directory `uid`; never raises, so that it can be kept by digest."""
     try:
         document = documents.parse_object(config, path=defaults.CONFIG_FILE)
     except InvalidDocument as error:
         return Verdict(None, None, None, str(_unreadable(error)), None)
-    problems = _found(document, uid=uid, kit_id=kit_id, source=config)
+    problems = _found(document, uid=uid, kit_id=kit_id, source=config) + _beyond(document, limits)
     details = document.get("implementation_details")
     details = details if isinstance(details, dict) else {}
     return Verdict(
@@ -78,7 +87,7 @@ def read_entry(path: str | os.PathLike[str], *, scope: str, kit_id: str | None) 
         return Entry(
             uid=uid, name=None, scope=scope, kit_id=kit_id, type=None, description=None, path=directory, problem=str(_unreadable(error))
         )
-    name, description, kind, problem, script = verdict(config, uid=uid, kit_id=kit_id)
+    name, description, kind, problem, script = verdict(config, uid=uid, kit_id=kit_id, limits=_limits(directory, kit_id))
     if script is not None and problem is None:
         problem = script_problem(directory, script, kind=kind)
     return Entry(uid=uid, name=name, scope=scope, kit_id=kit_id, type=kind, description=description, path=directory, problem=problem)
@@ -95,6 +104,7 @@ def check(path: str | os.PathLike[str], *, kit_id: str | None = None) -> tuple[J
     except (InvalidDocument, StorageError) as error:
         return None, [_unreadable(error)]
     found = _found(document, uid=os.path.basename(directory.rstrip("/")), kit_id=kit_id, source=config)
+    found += _beyond(document, _limits(directory, kit_id))
     problems = [Problem(defaults.CONFIG_FILE, *one) for one in found]
     details = document.get("implementation_details")
     if not problems and isinstance(details, dict) and details.get("path") is not None and details["type"] != "http_request":
@@ -140,6 +150,14 @@ def _found(document: JsonObject, *, uid: str, kit_id: str | None, source: bytes)
             if key in schema:
                 found += _found_in_schema(key, schema[key], plain=plain)
     return found + found_in_implementation(document, source=source)
+
+
+def _limits(directory: str, kit_id: str | None) -> KitLimits | None:
+    return None if kit_id is None else limits_above(os.path.dirname(directory.rstrip("/")) or ".")
+
+
+def _beyond(document: JsonObject, limits: KitLimits | None) -> list[Found]:
+    return [] if limits is None else list(kit_limits.excess(document, limits))
 
 
 def _found_in_schema(key: str, schema: JsonValue, *, plain: bool) -> list[Found]:
@@ -194,6 +212,7 @@ def _tool(document: JsonObject, directory: str, *, scope: str, kit_id: str | Non
         annotations=document.get("annotations", {}),
         examples=tuple(document.get("examples", ())),
         permissions=document.get("permissions", {}),
+        allowed_hosts=None if kit_id is None else limits_above(os.path.dirname(directory.rstrip("/")) or ".").hosts,
         document=document,
     )
 

@@ -59,7 +59,7 @@ def place_tree(parent: str, name: str, files: Mapping[str, TreeFile], *, check: 
         os.mkdir(staged, 0o755)
         for relative, file in files.items():
             _write(staged, relative, file)
-        _flush(staged)
+        flush(staged)
         check(staged)
         documents.rename_durably(staged, place)
     except OSError as error:
@@ -88,11 +88,12 @@ def remove_tree(parent: str, name: str) -> None:
         if not stat.S_ISDIR(os.lstat(place).st_mode):
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
         documents.rename_durably(place, aside)
-        delete_tree(aside)
     except StorageError:
         raise
     except OSError as error:
         raise StorageError("remove", place, error) from error
+    with contextlib.suppress(OSError):
+        delete_tree(aside)  # it is gone already: what stays of it now is swept the next time
 
 
 def delete_tree(path: str) -> None:
@@ -111,9 +112,13 @@ def delete_tree(path: str) -> None:
 def sweep(parent: str) -> None:
     """Delete what killed processes left in `parent`: trees half made, or half removed. The caller holds the lock.
 
-    What cannot be deleted stays, and is tried again the next time.
+    What cannot be deleted stays, and is tried again the next time. Raises StorageError where `parent` cannot be read.
     """
-    for name in os.listdir(parent):
+    try:
+        names = os.listdir(parent)
+    except OSError as error:
+        raise StorageError("read", parent, error) from error
+    for name in names:
         path = os.path.join(parent, name)
         if _LEFTOVER.fullmatch(name) and not os.path.islink(path) and os.path.isdir(path):
             with contextlib.suppress(OSError):
@@ -150,7 +155,8 @@ def _write(root: str, relative: str, file: TreeFile) -> None:
         os.fsync(stream.fileno())
 
 
-def _flush(root: str) -> None:
+def flush(root: str) -> None:
+    """Flush every directory's entries beneath `root`, and its own; raises OSError."""
     for directory, _, _ in os.walk(root, onerror=_raise):
         documents.sync_directory(directory)
 

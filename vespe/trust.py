@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from vespe import approvals, defaults, digests, file_walk, places
 from vespe.digests import File, Tree
-from vespe.errors import NotTrusted, ProjectNotFound, UsageError
+from vespe.errors import NotTrusted, ProjectNotFound, Refused, StorageError, UsageError
 from vespe.private_copy import private_copy
 
 TOOLS = (defaults.PROJECT_DIR, defaults.TOOLS_DIR)
@@ -120,13 +120,25 @@ def trust_tool(root: str | os.PathLike[str], uid: str, *, staged: str | None = N
 
 
 def untrust(root: str | os.PathLike[str]) -> tuple[approvals.Approval, ...]:
-    """Take back every approval that applies to the project: of its present bytes, of its place, of single tools; give them."""
+    """Take back every approval that applies to the project: of its present bytes, of its place, of single tools; give them.
+
+    Raises StorageError where its tools cannot be listed: then nobody knows which approvals apply.
+    """
     real = os.path.realpath(root)
     names: list[tuple[str, ...]] = [(defaults.PROJECT_DIR,)]
-    with contextlib.suppress(OSError):
+    try:
         names += [(*TOOLS, uid) for uid in os.listdir(os.path.join(real, *TOOLS))]
+    except (FileNotFoundError, NotADirectoryError):
+        pass
+    except OSError as error:
+        raise StorageError("read", os.path.join(real, *TOOLS), error) from error
     found = [place for place in (places.place_of(real, *name) for name in names) if place]
-    return approvals.forget(real, file_walk.scan(real, *TOOLS).digest, found)
+    tree = file_walk.scan(real, *TOOLS)
+    unread = [path for path, why in tree.odd.items() if why.startswith(file_walk.UNREADABLE)]
+    gone = approvals.forget(real, tree.digest, found)
+    if unread and not gone:
+        raise Refused(f"{os.path.join(real, *TOOLS, unread[0])} cannot be read, so whether these bytes are approved is not known")
+    return gone
 
 
 def approved_place(root: str, tool_directory: str | None = None) -> str | None:

@@ -17,11 +17,13 @@ class Verdicts:
     """The verdicts on the tool directories in one directory, by the digest of each one's config.json.
 
     Ask `of` for each, then `save`. What is kept is only believed where the same version of Vespe wrote it, for this
-    directory and kit, and its checksum holds. A cache that cannot be read or written is no error.
+    directory, kit and what the kit states of its limits, and its checksum holds. A cache that cannot be read or written is no error.
     """
 
     def __init__(self, directory: str, *, kit_id: str | None) -> None:
-        self._about = [_FORMAT, defaults.VERSION, os.path.abspath(directory), kit_id]
+        self._limits = None if kit_id is None else tooldir.limits_above(directory)
+        stated = None if self._limits is None else [self._limits.types, self._limits.hosts, self._limits.secrets]
+        self._about = json.loads(json.dumps([_FORMAT, defaults.VERSION, os.path.abspath(directory), kit_id, stated]))
         name = hashlib.sha256(os.fsencode(os.path.abspath(directory))).hexdigest()[:32]
         self._path = os.path.join(locations.user_cache_dir(), "scan", f"{name}.json")
         self._kit_id = kit_id
@@ -34,7 +36,7 @@ class Verdicts:
         digest = hashlib.sha256(config).hexdigest()
         row = self._kept.get(uid)
         if row is None or row[0] != digest:
-            row = [digest, *tooldir.verdict(config, uid=uid, kit_id=self._kit_id)]
+            row = [digest, *tooldir.verdict(config, uid=uid, kit_id=self._kit_id, limits=self._limits)]
             self._changed = True
         self._seen[uid] = row
         return Verdict(*row[1:])

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, cast
 
 from vespe import bodies, defaults, sockets
-from vespe.addresses import Url, parse_url
+from vespe.addresses import Url, listed, parse_url
 from vespe.deferred import deferred
 from vespe.errors import InvalidArguments, Refused, ToolExecutionError
 
@@ -35,13 +35,17 @@ _CREDENTIALS: Final = frozenset({"authorization", "cookie", "proxy-authorization
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What to send. `private` names, lowercased, the headers besides the usual ones that carry credentials."""
+    """What to send. `private` names, lowercased, the headers besides the usual ones that carry credentials.
+
+    `hosts` are the only ones (`host` or `host:port`) that a redirect may lead to; None for any.
+    """
 
     method: str
     url: str
     headers: tuple[tuple[str, str], ...] = ()
     body: bytes | None = None
     private: frozenset[str] = frozenset()
+    hosts: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,6 +203,8 @@ def _redirected(request: Request, response: Response) -> Request:
         raise Refused(f"{here.authority} redirects to {location!r}, which is no URL") from None
     if here.scheme == "https" and there.scheme != "https":
         raise Refused(f"{here.authority} redirects from https to {there.scheme}://{there.authority}, where all could be read")
+    if request.hosts is not None and not listed(there.host, there.port, request.hosts):
+        raise Refused(f"{here.authority} redirects to {there.authority}, and the tool's kit allows {', '.join(request.hosts) or 'no host'}")
     method, body, headers = request.method, request.body, request.headers
     if (response.status == 303 and method != "HEAD") or (response.status in (301, 302) and method == "POST"):
         method, body = "GET", None

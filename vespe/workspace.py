@@ -65,7 +65,7 @@ def find_root(path: str | os.PathLike[str] | None = None) -> str:
 def open_workspace(path: str | os.PathLike[str] | None = None) -> Workspace:
     """Open the project at or above `path`; raises ProjectNotFound, and InvalidDocument for a configuration that cannot be read."""
     config = project.read_config(find_root(path))
-    scopes = resolver.scopes_of(config, kits.find_kits(count_tools=False))
+    scopes = resolver.scopes_of(config, kits.find_kits(count_tools=False, project=config.root))
     warnings = (*scopes.warnings, *_unlistable(scopes.every), *project.restricted_keys(config.document))
     return Workspace(root=config.root, config=config, scopes=scopes.every, warnings=warnings)
 
@@ -75,7 +75,7 @@ def fingerprint(workspace: Workspace) -> tuple[object, ...]:
 
     It costs a few calls of the system, where opening reads every kit's kit_config.json.
     """
-    roots = [path for path, _ in kits.kit_roots()]
+    roots = [path for path, _ in (*kits.kit_roots(), *kits.lock_paths(workspace.root))]
     own = [os.path.join(scope.directory, defaults.KIT_CONFIG_FILE) for scope in workspace.scopes if scope.kit_id is not None]
     return tuple((path, _stamp(path)) for path in (project.config_path(workspace.root), *roots, *own))
 

@@ -81,6 +81,10 @@ def offline(name: str, server: Loopback, at: Path) -> Tool:
     kit = at / KIT
     if not kit.exists():
         shutil.copytree(KITS / KIT, kit)
+    stated = json.loads((kit / "kit_config.json").read_text(encoding="utf-8")) | {
+        "allow_hosts": [server.host, *json.loads((kit / "kit_config.json").read_text(encoding="utf-8"))["allow_hosts"]]
+    }
+    (kit / "kit_config.json").write_text(json.dumps(stated), encoding="utf-8")
     directory = kit / DIRECTORIES[f"{KIT}/{name}"].name
     config = json.loads((directory / "config.json").read_text(encoding="utf-8"))
     url = urlsplit(config["implementation_details"]["path"])

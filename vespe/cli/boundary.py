@@ -30,6 +30,7 @@ EXIT_CODES: Final[tuple[tuple[type[errors.VespeError], int], ...]] = (
     (errors.TimedOut, 124),
     (errors.Interrupted, 130),
     (errors.StorageError, 1),
+    (errors.SourceUnavailable, 1),
 )
 """Exit codes by class, the first match counts (design, section 6)."""
 EXIT_FAILED: Final = 1

@@ -10,7 +10,7 @@ from typing import Final
 import click
 
 from vespe import configuration, defaults, errors, kits, locations, process, trust
-from vespe.cli import options, report
+from vespe.cli import kit_facts, options, report
 from vespe.workspace import Workspace, open_workspace
 
 
@@ -75,8 +75,8 @@ def _directories(_: str | None) -> Iterator[Diagnosis]:
         yield Diagnosis(about=f"{about} directory", state="ok" if writable else "warning", message=said)
 
 
-def _kits(_: str | None) -> Iterator[Diagnosis]:
-    found = kits.find_kits()
+def _kits(project_dir: str | None) -> Iterator[Diagnosis]:
+    found = kits.find_kits(project=kit_facts.root_if_any(project_dir))
     usable = [kit for kit in found if kit.problem is None]
     tools = sum(kit.tools for kit in usable)
     yield Diagnosis(about="kits", state="ok" if usable else "warning", message=f"{len(usable)} kits with {tools} tools")

@@ -4,7 +4,7 @@ import os
 
 import click
 
-from vespe import authoring, drafts, kits, locations
+from vespe import kit_founding, kits, locations
 from vespe.cli import options, report
 
 
@@ -14,13 +14,13 @@ from vespe.cli import options, report
 @click.option("--description", metavar="TEXT", help="What the kit is for.")
 @options.json_option
 def command(kit_id: str, parent: str | None, description: str | None, as_json: bool) -> None:
-    """Make a new kit with one working tool, for you to edit."""
+    """Make a new kit, ready to push: one working tool, a README, and a workflow that lints and tests it."""
     directory = parent or os.path.join(locations.user_data_dir(), kits.KITS_DIR)
-    path = kits.create_kit(directory, kit_id, description=description)
-    draft = drafts.draft_tool(f"example_of_{kit_id[:48]}", "python_script")
-    tool = authoring.create_tool(path, draft, taken=lambda name: False)
+    path, tool = kit_founding.found_kit(directory, kit_id, description=description)
     if as_json:
         report.emit_json({"kit_id": kit_id, "path": path, "tool": {"name": tool.name, "uid": tool.uid}})
     else:
-        found = "" if parent is None else f"; set VESPE_KITS_PATH={os.path.abspath(parent)} where projects shall find it"
-        report.say(f"made the kit {kit_id} in {path}, with the tool {tool.name}{found}")
+        report.say(f"made the kit {kit_id} in {path}, with the tool {tool.name}, a README and a workflow that checks it")
+        if parent is not None:
+            said = f"set VESPE_KITS_PATH={os.path.abspath(parent)}, where projects shall find all that is there"
+            report.note(f"`vespe kit link {os.path.relpath(path)}` lets every project of yours find it; or {said}")

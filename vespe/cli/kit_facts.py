@@ -5,14 +5,19 @@ from vespe.models import JsonObject, Kit
 from vespe.workspace import find_root
 
 
-def active_kits(project_dir: str | None) -> tuple[str, ...]:
-    """Give the ids of the active kits; none outside a project."""
+def root_if_any(project_dir: str | None) -> str | None:
+    """Give the project's root; None outside a project, unless one was named."""
     try:
-        return project.read_config(find_root(project_dir)).active_kits
+        return find_root(project_dir)
     except errors.ProjectNotFound:
         if project_dir is not None:
             raise
-        return ()
+        return None
+
+
+def active_kits(root: str | None) -> tuple[str, ...]:
+    """Give the ids of the active kits of the project at `root`; none outside a project."""
+    return () if root is None else project.read_config(root).active_kits
 
 
 def document_of(kit: Kit, active: tuple[str, ...]) -> JsonObject:

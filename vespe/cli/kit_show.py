@@ -2,7 +2,7 @@
 
 import click
 
-from vespe import catalog, kits
+from vespe import catalog, kit_limits, kits
 from vespe.cli import kit_facts, options, report, tables
 
 
@@ -12,17 +12,22 @@ from vespe.cli import kit_facts, options, report, tables
 @options.json_option
 def command(kit_id: str, project_dir: str | None, as_json: bool) -> None:
     """Show one kit and its tools, active or not."""
-    kit = kits.find_kit(kit_id)
-    active = kit_facts.active_kits(project_dir)
+    root = kit_facts.root_if_any(project_dir)
+    kit = kits.find_kit(kit_id, project=root)
+    active = kit_facts.active_kits(root)
     entries = list(catalog.scan(kit.path, scope=kit.kit_id, kit_id=kit.kit_id).values())
     if as_json:
         tools = [{"name": e.name, "uid": e.uid, "type": e.type, "description": e.description, "problem": e.problem} for e in entries]
-        report.emit_json(kit_facts.document_of(kit, active) | {"tools": tools})
+        stated = {key: kit.document[key] for key in kit_limits.KEYS if key in kit.document}
+        report.emit_json(kit_facts.document_of(kit, active) | stated | {"tools": tools})
         return
     report.emit(f"{kit.kit_id} {kit.version or ''} ({kit_facts.state_of(kit, active)})")
     report.emit(f"  path  {kit.path}")
     for key in ("license", "homepage"):
         if isinstance(value := kit.document.get(key), str):
             report.emit(f"  {key}  {value}")
+    for key in kit_limits.KEYS:
+        if isinstance(allowed := kit.document.get(key), list):
+            report.emit(f"  {key}  {', '.join(map(str, allowed)) or 'none'}")
     report.emit(f"\n{kit.description or ''}\n")
     tables.show(("NAME", "TYPE", "DESCRIPTION"), [(e.name or e.uid, e.type, e.problem or e.description) for e in entries])

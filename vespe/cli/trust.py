@@ -1,13 +1,10 @@
 """`vespe trust`: show every command, URL and script that a project would run, then approve exactly that."""
 
-import os
-
 import click
 
 from vespe import review
-from vespe.cli import options, report
-from vespe.models import JsonObject
-from vespe.review import Review, ToolReview
+from vespe.cli import options, report, tool_review
+from vespe.review import Review
 from vespe.workspace import find_root
 
 
@@ -30,22 +27,7 @@ def command(develop: bool, yes: bool, project_dir: str | None, as_json: bool) ->
         review.approve(shown, develop=develop)
         report.say(f"approved {shown.root}")
     if as_json:
-        report.emit_json({"path": shown.root, "digest": shown.digest, "tools": [document_of(tool) for tool in shown.tools]})
-
-
-def document_of(tool: ToolReview) -> JsonObject:
-    """Give one reviewed tool as `trust --json` prints it."""
-    return {
-        "uid": tool.uid,
-        "name": tool.name,
-        "type": tool.type,
-        "runs": list(tool.runs),
-        "implementation": tool.implementation,
-        "secrets": list(tool.secrets),
-        "hosts": list(tool.hosts),
-        "files": list(tool.files),
-        "problems": list(tool.problems),
-    }
+        report.emit_json({"path": shown.root, "digest": shown.digest, "tools": [tool_review.document_of(tool) for tool in shown.tools]})
 
 
 def _show(shown: Review) -> None:
@@ -53,17 +35,7 @@ def _show(shown: Review) -> None:
     root = report.one_line(shown.root)
     report.say(f"{root} would run, with your rights:" if shown.tools else f"{root} has no tools of its own yet")
     for tool in shown.tools:
-        kind = report.one_line(tool.type or "no implementation of its own")
-        report.say(f"\n{report.one_line(tool.name or tool.uid)}  ({kind})")
-        report.say(f"  runs     {report.json_line(list(tool.runs)) if tool.runs else '-'}")
-        for key, value in sorted(tool.implementation.items()):
-            if key not in ("type", "path", "entrypoint"):
-                report.say(f"  {report.one_line(key):<8} {report.json_line(value)}")
-        for label, values in (("secrets", tool.secrets), ("hosts", tool.hosts), ("problems", tool.problems)):
-            if values:
-                report.say(f"  {label:<8} {report.one_line(', '.join(values))}")
-        report.say(f"  files    {report.one_line(', '.join(tool.files))}")
-        report.say(f"  read it  {report.one_line(os.path.join(shown.root, '.vespe', 'tools', tool.uid))}")
+        tool_review.show(tool)
     for path in shown.others:
         report.say(f"\nbelongs to no tool: {report.one_line(path)}")
     for path, why in shown.odd.items():

@@ -20,9 +20,21 @@ TOOL: Final = {
 KIT: Final = {
     "list": ("kit_list", "List every kit, its root and whether it is active."),
     "show": ("kit_show", "Show one kit and its tools."),
-    "create": ("kit_create", "Make a new kit with one working tool."),
+    "create": ("kit_create", "Make a new kit, ready to push."),
+    "pack": ("kit_pack", "Write a kit as one file."),
+    "link": ("kit_link", "Find a kit where its author edits it."),
+    "unlink": ("kit_unlink", "Take such a link back."),
+    "install": ("kit_install", "Install kits from git, a folder or a file, and pin them."),
+    "sync": ("kit_sync", "Install exactly what the lock says."),
+    "update": ("kit_update", "Move installed kits to another version, once it is shown what changes."),
+    "verify": ("kit_verify", "Compare every installed byte with its digest."),
+    "remove": ("kit_remove", "Take installed kits out of the lock."),
     "activate": ("kit_activate", "Make a kit's tools available in this project."),
     "deactivate": ("kit_deactivate", "Take a kit's tools away from this project."),
+}
+CACHE: Final = {
+    "list": ("cache_list", "List the kits in the store and who needs them."),
+    "clean": ("cache_clean", "Remove the kits that nobody needs."),
 }
 CONFIG: Final = {
     "get": ("config_get", "Print one setting."),
@@ -32,7 +44,8 @@ CONFIG: Final = {
 VERBS: Final[dict[str, Any]] = {
     "init": ("init", "Make this directory a project."),
     "tool": ("Make, list, resolve, run and test tools.", TOOL),
-    "kit": ("List, show, make and activate kits.", KIT),
+    "kit": ("Install, list, make and activate kits.", KIT),
+    "cache": ("List and clean the store of installed kits.", CACHE),
     "lint": ("lint", "Find what a model's API, a model, or Vespe would stumble over."),
     "export": ("export", "Print tools in a model API's shape."),
     "trust": ("trust", "Show what a project would run, then approve it."),

@@ -1,5 +1,6 @@
 """Tools that are one HTTP request: sent to the one host that their config.json names, and its answer read."""
 
+from dataclasses import replace
 from typing import Any, Final, NoReturn
 
 from vespe import bodies, defaults, documents, http_templates, pointers, redaction, web
@@ -29,7 +30,7 @@ class HttpRequest:
         settings = _Settings(tool)
         request = http_templates.build(tool, inputs, secrets=context.secrets)
         response = web.exchange(
-            request,
+            replace(request, hosts=tool.allowed_hosts),
             timeout_s=context.timeout_s,
             max_bytes=defaults.LARGER_CAP_BYTES,
             allow_hosts=context.allow_hosts,

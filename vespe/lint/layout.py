@@ -46,6 +46,8 @@ def _about(problem: Problem) -> str:
         return ""
     if pointer == "/uid" or message.startswith(("needs `uid`", "stands in a directory")):
         return "uid"
+    if ", and its kit's " in message:
+        return "kit-limits"
     if pointer.startswith("/kit_id"):
         return "kit-id"
     if pointer == f"{_DETAILS}/path" or "needs `path`" in message:
@@ -224,6 +226,10 @@ RULES: Final[tuple[AnyRule, ...]] = (
     _rule("layout-kit-id", "error", "`kit_id` is not the kit that the tool stands in", _one("kit-id"),
           why="A tool that was copied from one kit to another still claims the first.",
           examples=('kits/files/tool-a: {"kit_id": "web"}', 'kits/files/tool-a: {"kit_id": "files"}')),
+    _rule("layout-kit-limits", "error", "A tool goes beyond what its kit states that its tools may use", _one("kit-limits"),
+          why="`allow_types`, `allow_hosts` and `secrets` in kit_config.json are what people read before they install the kit. With such"
+          " a tool the kit does not become active.",
+          examples=('"secrets": ["API_KEY"], in a kit with "secrets": []', '"secrets": ["API_KEY"], in a kit with "secrets": ["API_KEY"]')),
     _rule("layout-path", "error", "A tool's own file is missing, or is not inside its directory", _one("path"),
           why="`path` is relative, without . and .., and names a regular file, which for a shell_command is executable.",
           examples=('"path": "../run.py"', '"path": "run.py"')),

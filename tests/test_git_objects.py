@@ -1,0 +1,46 @@
+"""Trees and files of a fetched commit, read without a checkout."""
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from tests import gitrepo
+from vespe import git_objects
+from vespe.errors import NotFound, Refused
+from vespe.git import Session
+from vespe.kit_trees import DIRECTORY, EXECUTABLE, FILE
+
+
+@pytest.fixture
+def here(tmp_path: Path, home: Path) -> Session:
+    source = gitrepo.published(tmp_path / "source")
+    (source / "run").write_text("#!/bin/sh\n", encoding="utf-8")
+    (source / "run").chmod(0o755)
+    gitrepo.commit(source)
+    return Session(directory=str(source / ".git"), what="the kit", kind="path")
+
+
+def test_a_tree_is_listed_with_directories_before_what_is_in_them(here: Session) -> None:
+    rows = [(entry.path, entry.mode) for entry in git_objects.list_tree(here, "main")]
+    assert rows[:3] == [("run", EXECUTABLE), ("weather", DIRECTORY), ("weather/kit_config.json", FILE)]
+    assert [entry.path for entry in git_objects.list_tree(here, "main", recursive=False)] == ["run", "weather"]
+
+
+def test_files_come_in_the_order_asked_for_whatever_the_batches(here: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = [entry for entry in git_objects.list_tree(here, "main") if entry.mode != DIRECTORY][::-1]
+    whole = list(git_objects.read_blobs(here, files))
+    monkeypatch.setattr(git_objects, "_BATCH_BYTES", 1)
+    assert list(git_objects.read_blobs(here, files)) == whole and [entry for entry, _ in whole] == files
+    assert {entry.path: data for entry, data in whole}["run"] == b"#!/bin/sh\n"
+
+
+def test_bytes_that_are_not_as_listed_are_refused(here: Session) -> None:
+    entry = next(git_objects.list_tree(here, "main"))
+    with pytest.raises(Refused, match="other bytes"):
+        list(git_objects.read_blobs(here, [dataclasses.replace(entry, size=entry.size - 1)]))
+
+
+def test_a_tree_that_is_not_there_is_not_found(here: Session) -> None:
+    with pytest.raises(NotFound):
+        list(git_objects.list_tree(here, "main:nowhere"))

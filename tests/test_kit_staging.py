@@ -1,0 +1,58 @@
+"""Writing a kit out: new regular files alone, flushed, with the digest of what was written."""
+
+import errno
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from vespe import kit_staging, kit_store
+from vespe.errors import InvalidDocument, StorageError
+from vespe.kit_trees import EXECUTABLE, FILE, KitTree, TreeEntry
+
+
+def tree(contents: dict[str, bytes], *, lie: int = 0) -> KitTree:
+    entries = tuple(
+        TreeEntry(path=p, mode=EXECUTABLE if p.endswith("sh") else FILE, size=len(c) + lie) for p, c in sorted(contents.items())
+    )
+
+    def read(wanted: Sequence[TreeEntry]) -> Iterator[tuple[TreeEntry, bytes]]:
+        yield from ((entry, contents[entry.path]) for entry in wanted)
+
+    return KitTree(kit_id="weather", subdirectory="", entries=entries, read=read)
+
+
+@pytest.mark.parametrize("many", [0, 100])
+def test_files_have_their_bytes_and_modes_whatever_their_number(many: int, tmp_path: Path, home: Path) -> None:
+    contents = {"kit_config.json": b"{}", "tool-a/run.sh": b"#!", "tool-a/deep/er/x": b"\r\n"} | {f"n{n}": b"x" for n in range(many)}
+    staged = kit_staging.stage(tree(contents), str(tmp_path))
+    root = Path(staged.path)
+    assert {str(p.relative_to(root)): p.read_bytes() for p in root.rglob("*") if p.is_file()} == contents
+    assert (
+        stat.S_IMODE((root / "tool-a/run.sh").stat().st_mode) == 0o755
+        and stat.S_IMODE((root / "n0").stat().st_mode if many else 0o644) == 0o644
+    )
+    assert staged.files["tool-a/run.sh"].executable and staged.digest.startswith("v1:")
+    kit_store.delete(staged.place)
+
+
+def test_a_reader_that_lies_about_sizes_is_caught(tmp_path: Path) -> None:
+    with pytest.raises(InvalidDocument, match="were listed"):
+        kit_staging.stage(tree({"a": b"x"}, lie=1), str(tmp_path))
+
+
+def test_p9_nothing_is_written_over_or_through_what_is_there(tmp_path: Path) -> None:
+    (tmp_path / "weather").symlink_to("/etc")
+    with pytest.raises(StorageError):
+        kit_staging.stage(tree({"a": b"x"}), str(tmp_path))
+
+
+def test_p47_a_full_disk_is_a_sentence_with_its_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "write", full)
+    with pytest.raises(StorageError, match="No space left"):
+        kit_staging.stage(tree({"a": b"x"}), str(tmp_path))

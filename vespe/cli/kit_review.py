@@ -1,0 +1,42 @@
+"""What the verbs that install kits show before they ask, and what they print of what is installed."""
+
+import os
+from collections.abc import Iterable
+
+from vespe import kit_store
+from vespe.cli import report, tool_review
+from vespe.kit_lock import LockedKit
+from vespe.kit_review import KitReview
+from vespe.models import JsonObject
+
+
+def show(kits: Iterable[KitReview], *, installed: bool) -> None:
+    """Print all that kits would run, on stderr; `installed` says that nobody is asked, so that the store is where to read it."""
+    for kit in kits:
+        version = kit.config.get("version")
+        title = f"the kit {kit.kit_id}" + (f" {version}" if isinstance(version, str) else "")
+        report.say(f"{report.one_line(title)} would run, with your rights:" if kit.tools else f"{report.one_line(title)} has no tools")
+        for key in ("description", "license", "homepage", "allow_types", "allow_hosts", "secrets"):
+            if key in kit.config:
+                report.say(f"  {key:<12} {report.json_line(kit.config[key])}")
+        report.say(f"  {'digest':<12} {kit.digest}")
+        for tool in kit.tools:
+            place = os.path.join(kit_store.kit_path(kit.digest, kit.kit_id), tool.uid) if installed else None
+            tool_review.show(tool, place=place)
+        report.say(f"\nbelongs to no tool: {report.one_line(', '.join(kit.others))}\n")
+
+
+def document_of(kit: LockedKit, reviews: Iterable[KitReview] = ()) -> JsonObject:
+    """Give one installed kit as `kit install --json` prints it; its tools where they were reviewed."""
+    document: JsonObject = {
+        "kit_id": kit.kit_id,
+        "source": kit.source,
+        "ref": kit.ref,
+        "commit": kit.commit,
+        "subdirectory": kit.subdirectory,
+        "digest": kit.digest,
+        "signer": kit.signer,
+        "path": kit_store.kit_path(kit.digest, kit.kit_id),
+    }
+    tools = [tool_review.document_of(tool) for review in reviews if review.digest == kit.digest for tool in review.tools]
+    return document | ({"tools": tools} if tools else {})

@@ -1,0 +1,35 @@
+"""What is shown of a tool before it is approved: on stderr, inert and untruncated, since it is what the question is about."""
+
+from vespe.cli import report
+from vespe.models import JsonObject
+from vespe.review import ToolReview
+
+
+def document_of(tool: ToolReview) -> JsonObject:
+    """Give one reviewed tool as `trust --json` prints it."""
+    return {
+        "uid": tool.uid,
+        "name": tool.name,
+        "type": tool.type,
+        "runs": list(tool.runs),
+        "implementation": tool.implementation,
+        "secrets": list(tool.secrets),
+        "hosts": list(tool.hosts),
+        "files": list(tool.files),
+        "problems": list(tool.problems),
+    }
+
+
+def show(tool: ToolReview, *, place: str | None = None) -> None:
+    """Print one reviewed tool; `place` is where it can be read, by default where it was read."""
+    kind = report.one_line(tool.type or "no implementation of its own")
+    report.say(f"\n{report.one_line(tool.name or tool.uid)}  ({kind})")
+    report.say(f"  runs     {report.json_line(list(tool.runs)) if tool.runs else '-'}")
+    for key, value in sorted(tool.implementation.items()):
+        if key not in ("type", "path", "entrypoint"):
+            report.say(f"  {report.one_line(key):<8} {report.json_line(value)}")
+    for label, values in (("secrets", tool.secrets), ("hosts", tool.hosts), ("problems", tool.problems)):
+        if values:
+            report.say(f"  {label:<8} {report.one_line(', '.join(values))}")
+    report.say(f"  files    {report.one_line(', '.join(tool.files))}")
+    report.say(f"  read it  {report.one_line(place or tool.directory)}")

@@ -1,0 +1,79 @@
+"""A commit of a kit's source, fetched into a bare repository of ours, and its trees and files read from there."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from vespe import git
+from vespe.errors import OutputTooLarge, Refused
+from vespe.git import Session
+from vespe.kit_trees import TreeEntry
+
+_MAX_LISTING: Final = 8 * 1024 * 1024
+"""Bytes of one listing: more than 10,000 entries with paths as long as they may be on average."""
+_FETCH: Final = (
+    "--quiet", "--depth=1", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules",
+)  # fmt: skip
+_BATCH_BYTES: Final = 8 * 1024 * 1024
+_ROW: Final = re.compile(rb"([0-7]{6}) (blob|tree|commit) ([0-9a-f]+) +(-|[0-9]+)\t(.+)", re.DOTALL)
+
+
+def fetch(session: Session, url: str, wanted: str) -> str:
+    """Fetch one object (a commit, or a tag's object) without its history, and give the commit's id.
+
+    Raises NotFound where it is gone, Refused for what git's fsck refuses, and as `git.run` does.
+    """
+    form = "sha256" if len(wanted) == 64 else "sha1"
+    git.run(session, "init", "--quiet", "--bare", "--template=", f"--object-format={form}", cap_bytes=_MAX_LISTING)
+    git.run(session, "fetch", *_FETCH, "--", url, wanted, cap_bytes=_MAX_LISTING)
+    peeled = git.run(session, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{wanted}^{{commit}}", cap_bytes=_MAX_LISTING)
+    return peeled.decode("ascii").strip()
+
+
+def list_tree(session: Session, tree: str, *paths: str, recursive: bool = True) -> Iterator[TreeEntry]:
+    """List a tree's entries by path, directories before what is in them; with `paths` only what is at them.
+
+    Names that are no UTF-8 come with surrogates. Raises Refused where the listing has no end, NotFound where there is no such tree.
+    """
+    options = ("-r", "-t") if recursive else ()
+    cut = b""
+    try:
+        listing = git.run(session, "ls-tree", *options, "-z", "-l", "--full-tree", tree, "--", *paths, cap_bytes=_MAX_LISTING)
+    except OutputTooLarge as error:
+        listing, _, cut = error.kept.rpartition(b"\0")
+        cut = cut or b"?"
+    for row in listing.split(b"\0"):
+        if found := _ROW.fullmatch(row):
+            size = 0 if found[4] == b"-" else int(found[4])
+            path = found[5].decode("utf-8", "surrogateescape")
+            yield TreeEntry(path=path, mode=int(found[1], 8), size=size, key=found[3].decode("ascii"))
+    if cut:
+        raise Refused(f"{session.what} lists more than {_MAX_LISTING // 2**20} MiB of names", hint="nothing of it was installed")
+
+
+def read_blobs(session: Session, wanted: Sequence[TreeEntry]) -> Iterator[tuple[TreeEntry, bytes]]:
+    """Give the bytes of files in the order asked for, a few MiB at a time; the caller has bounded their sizes."""
+    batch: list[TreeEntry] = []
+    size = 0
+    for entry in wanted:
+        if batch and size + entry.size > _BATCH_BYTES:
+            yield from _batch(session, batch)
+            batch, size = [], 0
+        batch.append(entry)
+        size += entry.size
+    if batch:
+        yield from _batch(session, batch)
+
+
+def _batch(session: Session, batch: Sequence[TreeEntry]) -> Iterator[tuple[TreeEntry, bytes]]:
+    asked = "".join(f"{entry.key}\n" for entry in batch).encode("ascii")
+    cap = sum(entry.size + 128 for entry in batch)
+    given = git.run(session, "cat-file", "--batch", "--buffer", stdin=asked, cap_bytes=cap)
+    at = 0
+    for entry in batch:
+        header = f"{entry.key} blob {entry.size}\n".encode("ascii")
+        start, end = at + len(header), at + len(header) + entry.size
+        if given[at:start] != header or given[end : end + 1] != b"\n":
+            raise Refused(f"{session.what} gives other bytes for {entry.path!a} than it lists", hint="nothing of it was installed")
+        yield entry, given[start:end]
+        at = end + 1

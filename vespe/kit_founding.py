@@ -1,0 +1,74 @@
+"""A new kit of one's own: with a tool that runs, a README and a workflow that checks it; whole or not at all."""
+
+import os
+import re
+from typing import Any, Final
+
+from vespe import authoring, defaults, documents, drafts, kit_templates, trees
+from vespe.errors import StorageError, UsageError, VespeError
+from vespe.kits import KIT_ID
+from vespe.models import JsonObject, Tool
+
+_LEFTOVER: Final = re.compile(r"\.[a-z0-9_]{1,64}\.[0-9a-f]{12}\.tmp")
+
+
+def found_kit(parent: str | os.PathLike[str], kit_id: str, *, description: str | None = None) -> tuple[str, Tool]:
+    """Make a kit with one working tool in `parent` (made where it is missing), and give its path and the tool.
+
+    It comes in one rename; what a killed one left goes. Raises UsageError where the id is none, or is taken in `parent`;
+    StorageError, and then nothing is left.
+    """
+    if not KIT_ID.fullmatch(kit_id) or kit_id in defaults.DEFAULT_ORDER:
+        raise UsageError(f"{kit_id!r} is no kit id: it takes lower-case letters, digits and _, 64 at most")
+    root = os.path.abspath(parent)
+    path, aside = os.path.join(root, kit_id), os.path.join(root, f".{kit_id}.{os.urandom(6).hex()}.tmp")
+    try:
+        os.makedirs(root, exist_ok=True)
+        with documents.locked(root):
+            _sweep(root)
+            if os.path.lexists(path):
+                raise UsageError(f"there is a {path} already", hint="choose another id, or remove it first")
+            tool = _fill(aside, kit_id, description or f"Tools of the kit {kit_id}.")
+            documents.rename_durably(aside, path)
+    except OSError as error:
+        raise error if isinstance(error, VespeError) else StorageError("make", path, error) from error
+    finally:
+        _discard(aside)
+    return path, tool
+
+
+def _fill(directory: str, kit_id: str, summary: str) -> Tool:
+    title = kit_id.replace("_", " ").capitalize()
+    config: JsonObject = {"kit_id": kit_id, "name": title, "description": summary, "version": "0.1.0"}
+    config |= {"allow_types": ["python_script"], "allow_hosts": [], "secrets": []}
+    files = {defaults.KIT_CONFIG_FILE: documents.dump_json(config)}
+    files |= kit_templates.kit_files(kit_id, title=title, summary=summary)
+    for name, text in files.items():
+        place = os.path.join(directory, name)
+        os.makedirs(os.path.dirname(place), exist_ok=True)
+        documents.write_atomic(place, text)
+    tool = authoring.create_tool(directory, _draft(kit_id), taken=lambda name: False)
+    trees.sweep(directory)
+    trees.flush(directory)
+    return tool
+
+
+def _draft(kit_id: str) -> drafts.Draft:
+    """The template of a Python tool with an example, so that the kit's tests test something from the first day."""
+    draft = drafts.draft_tool(f"example_of_{kit_id[:48]}", "python_script")
+    example: dict[str, Any] = {"input": {"text": "hello, world"}, "output": {"characters": 12, "words": 2, "lines": 1}}
+    return drafts.Draft(name=draft.name, document={**draft.document, "examples": [example]}, files=draft.files, notes=draft.notes)
+
+
+def _sweep(root: str) -> None:
+    for name in os.listdir(root):
+        if _LEFTOVER.fullmatch(name):
+            _discard(os.path.join(root, name))
+
+
+def _discard(aside: str) -> None:
+    try:
+        if not os.path.islink(aside):
+            trees.delete_tree(aside)
+    except OSError:
+        return

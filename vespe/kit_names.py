@@ -1,0 +1,44 @@
+"""Names of files that are safe on every machine: why one is not, and what two would share on some file system; pure."""
+
+import re
+import unicodedata
+from typing import Final
+
+MAX_NAME_BYTES: Final = 255
+MAX_PATH_BYTES: Final = 1000
+MAX_DEPTH: Final = 32
+_RESERVED: Final = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9\u00b9\u00b2\u00b3])(?:\..*)?", re.IGNORECASE)
+_FORBIDDEN: Final = re.compile(r'[\\:*?"<>|]')
+_GIT: Final = re.compile(r"\.git|git~[0-9]+", re.IGNORECASE)
+_INVISIBLE: Final = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
+
+
+def unsafe(path: str) -> str | None:
+    """Say why a file of this path (with `/`) is not written, as the end of a sentence that begins with the path; None where it is safe."""
+    if len(path.encode("utf-8", "surrogatepass")) > MAX_PATH_BYTES:
+        return f"is longer than {MAX_PATH_BYTES} bytes"
+    names = path.split("/")
+    if len(names) > MAX_DEPTH:
+        return f"is deeper than {MAX_DEPTH} directories"
+    return next((reason for name in names if (reason := _unsafe_name(name))), None)
+
+
+def folded(path: str) -> str:
+    """Give what a path is called where case and composition of letters do not count: two paths of one such name collide."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFKC", path).casefold())
+
+
+def _unsafe_name(name: str) -> str | None:
+    if name in ("", ".", ".."):
+        return "leads out of its directory, or nowhere"
+    if len(name.encode("utf-8", "surrogatepass")) > MAX_NAME_BYTES:
+        return f"holds a name of more than {MAX_NAME_BYTES} bytes"
+    if any(unicodedata.category(character) in _INVISIBLE for character in name):
+        return "holds a control character, an invisible one, or bytes that are no UTF-8"
+    if _FORBIDDEN.search(name) or name.startswith("-"):
+        return "holds a character that is no part of a name on every machine, or begins with -"
+    if name != name.strip(" ") or name.endswith("."):
+        return "begins or ends with a blank, or ends with a dot"
+    if _GIT.fullmatch(unicodedata.normalize("NFKC", name).rstrip(" .")):
+        return "is git's own name"
+    return "is a device on Windows" if _RESERVED.fullmatch(name) else None

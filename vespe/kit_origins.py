@@ -1,0 +1,110 @@
+"""What a kit's source looks like before its kits are known: a fetched commit or a folder, listed one level deep and tree by tree."""
+
+import os
+import stat
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from vespe import defaults, documents, git_objects, kit_folders, kit_names, kit_trees
+from vespe.errors import NotFound, Refused, StorageError
+from vespe.git import Session
+from vespe.kit_trees import KitTree
+
+
+class Origin(Protocol):
+    """One place that holds a kit, or kits as its direct subdirectories; "" stands for the place itself."""
+
+    def directories(self) -> list[str]:
+        """Give the names of the direct subdirectories that are safe to ask for."""
+
+    def with_config(self, names: Sequence[str]) -> list[str]:
+        """Give those of the directories that hold a kit_config.json."""
+
+    def config(self, name: str) -> bytes:
+        """Give the bytes of a directory's kit_config.json."""
+
+    def tree(self, name: str, kit_id: str) -> KitTree:
+        """List a directory as a kit, held to the rules."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommitOrigin:
+    """A commit in a fetched repository, beneath `subdirectory`."""
+
+    session: Session
+    commit: str
+    subdirectory: str = ""
+
+    def directories(self) -> list[str]:
+        """Give the names of the direct subdirectories that are safe to ask for."""
+        try:
+            found = list(git_objects.list_tree(self.session, self._tree(""), recursive=False))
+        except NotFound:
+            raise NotFound(f"{self.session.what} has no directory {self.subdirectory!r} at {self.commit[:12]}") from None
+        return [entry.path for entry in found if entry.mode == kit_trees.DIRECTORY and kit_names.unsafe(entry.path) is None]
+
+    def with_config(self, names: Sequence[str]) -> list[str]:
+        """Give those of the directories that hold a kit_config.json."""
+        wanted = {os.path.join(name, defaults.KIT_CONFIG_FILE): name for name in names}
+        found = git_objects.list_tree(self.session, self._tree(""), *wanted, recursive=False) if wanted else ()
+        return [wanted[entry.path] for entry in found if entry.path in wanted]
+
+    def config(self, name: str) -> bytes:
+        """Give the bytes of a directory's kit_config.json."""
+        path = os.path.join(name, defaults.KIT_CONFIG_FILE)
+        entries = list(git_objects.list_tree(self.session, self._tree(""), path, recursive=False))
+        small = [e for e in entries if e.mode in (kit_trees.FILE, kit_trees.EXECUTABLE) and e.size <= defaults.MAX_FILE_BYTES]
+        if not small:
+            raise Refused(f"{self.session.what} holds {path!a}, which is no regular file, or larger than {defaults.MAX_FILE_BYTES} bytes")
+        return next(data for _, data in git_objects.read_blobs(self.session, small))
+
+    def tree(self, name: str, kit_id: str) -> KitTree:
+        """List a directory as a kit, held to the rules."""
+        checker = kit_trees.Checker(f"{self.session.what} ({self.commit[:12]})")
+        for entry in git_objects.list_tree(self.session, self._tree(name)):
+            checker.take(entry)
+        files = tuple(sorted(checker.files, key=lambda entry: entry.path))
+        place = "/".join(part for part in (self.subdirectory, name) if part)
+        return KitTree(kit_id=kit_id, subdirectory=place, entries=files, read=lambda wanted: git_objects.read_blobs(self.session, wanted))
+
+    def _tree(self, name: str) -> str:
+        return f"{self.commit}:{'/'.join(part for part in (self.subdirectory, name) if part)}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FolderOrigin:
+    """A plain folder at `path`, beneath `subdirectory`."""
+
+    path: str
+    subdirectory: str = ""
+
+    def directories(self) -> list[str]:
+        """Give the names of the direct subdirectories that are safe to ask for."""
+        try:
+            with os.scandir(self._place("")) as listing:
+                found = sorted(entry.name for entry in listing if entry.is_dir(follow_symlinks=False))
+        except (FileNotFoundError, NotADirectoryError):
+            raise NotFound(f"there is no directory {self._place('')}") from None
+        except OSError as error:
+            raise StorageError("read", self._place(""), error) from error
+        return [name for name in found if kit_names.unsafe(name) is None]
+
+    def with_config(self, names: Sequence[str]) -> list[str]:
+        """Give those of the directories that hold a kit_config.json."""
+        return [name for name in names if os.path.lexists(os.path.join(self._place(name), defaults.KIT_CONFIG_FILE))]
+
+    def config(self, name: str) -> bytes:
+        """Give the bytes of a directory's kit_config.json."""
+        path = os.path.join(self._place(name), defaults.KIT_CONFIG_FILE)
+        if not stat.S_ISREG(os.lstat(path).st_mode):
+            raise Refused(f"{path} is no regular file", hint="nothing of it was installed")
+        return documents.read_bytes(path)
+
+    def tree(self, name: str, kit_id: str) -> KitTree:
+        """List a directory as a kit, held to the rules."""
+        place = "/".join(part for part in (self.subdirectory, name) if part)
+        return kit_folders.folder_tree(self._place(name), kit_id, subdirectory=place)
+
+    def _place(self, name: str) -> str:
+        return os.path.join(self.path, *filter(None, (self.subdirectory, name)))
