@@ -14,13 +14,18 @@ PLAN = """\
  0  errors defaults deferred nesting pointers subschemas termination
  1  digests docstrings models escaping templates schema_bounds schema_growth violations addresses bodies child_scripts
     bm25 hidden_text secret_shapes token_estimate schema_samples
+    serve
  2  outcomes tool_templates script_metadata python_names python_types documents fields tool_fields implementations schemas
     locations process file_walk sockets slots confined redaction findings junit
- 3  script_environments tooldir configuration places private_copy annotated python_classes schema_forms trees web
+    jsonc toml_entries mcp_clients
+ 3  serve.messages serve.dialects
+    script_environments tooldir configuration places private_copy annotated python_classes schema_forms trees web
     text_search git_commit adapters.inner adapters.arguments adapters.definitions positions expectations revisions
     schema_cases sizes tokenizer
+    jsonc_edits client_files
  4  annotations file_tools git_changes kits verdicts approvals project http_templates adapters.identifiers
     adapters.anthropic_blocks foreign schema_places
+    client_entries
  5  catalog scopes snapshots signatures trust adapters.anthropic_contents adapters.ollama_messages inclusion
  6  founding resolver drafts review adapters.anthropic_outbound adapters.anthropic_inbound adapters.stops lint.base
     lint.limits schema_changes
@@ -30,7 +35,9 @@ PLAN = """\
     lint.safety lint.commands lint.signature lint.sets lint.shadowing substitutions tool_versions lint_paths
  9  executors call_log workspace adapters.openai adapters.openai_responses adapters.anthropic adapters.gemini
     adapters.ollama adapters.mcp adapters.plain_text lint lint_sources lint_fixes sarif changes
+    serve.protocol serve.results
 10  registry adapters own_tools lint_settings
+    serve.running
 11  calls adapters.recognition audit
 12  examples library fuzzing
 13  __init__ cli.report cli.verbs

@@ -29,12 +29,17 @@ CONFIG: Final = {
     "set": ("config_set", "Set one of your own settings."),
     "list": ("config_list", "List the settings."),
 }
+MCP: Final = {
+    "serve": ("mcp_serve", "Show the project's tools to every MCP client."),
+    "config": ("mcp_config", "Print or write an MCP client's entry for this project."),
+}
 VERBS: Final[dict[str, Any]] = {
     "init": ("init", "Make this directory a project."),
     "tool": ("Make, list, resolve, run and test tools.", TOOL),
     "kit": ("List, show, make and activate kits.", KIT),
     "lint": ("lint", "Find what a model's API, a model, or Vespe would stumble over."),
     "export": ("export", "Print tools in a model API's shape."),
+    "mcp": ("Serve tools to MCP clients, and set those up.", MCP),
     "trust": ("trust", "Show what a project would run, then approve it."),
     "untrust": ("untrust", "Take back every approval of a project."),
     "config": ("Read and change your own settings.", CONFIG),
