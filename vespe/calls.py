@@ -35,7 +35,8 @@ class CallPath:
 
     `registry` holds in-process implementations; `trusted` is the user's `--trust`; `keep_arguments` writes the
     arguments into the log and not only their digest; `environment` stands for `os.environ`; tools start in `directory`,
-    the project's root by default; `progress` is told what takes long. One CallPath serves many calls, from several threads.
+    the project's root by default; `progress` is told what takes long; `granted` stands for `trust.check` in a process that
+    lives. One CallPath serves many calls, from several threads.
     """
 
     workspace: Workspace
@@ -45,6 +46,7 @@ class CallPath:
     environment: Mapping[str, str] | None = None
     directory: str | None = None
     progress: Callable[[str], None] | None = None
+    granted: Callable[[str | None], trust.Grant] | None = None
 
     @cached_property
     def user(self) -> configuration.UserConfig:
@@ -92,6 +94,8 @@ class CallPath:
         return shown | {"type": tool.implementation.type} | EXECUTORS[tool.implementation.type].plan(tool, inputs, context)
 
     def _grant(self, tool: Tool) -> trust.Grant:
+        if self.granted is not None:
+            return self.granted(self._project_directory(tool))
         return trust.check(self.workspace.root, tool_directory=self._project_directory(tool), environ=self._environ(), trusted=self.trusted)
 
     def _project_directory(self, tool: Tool) -> str | None:

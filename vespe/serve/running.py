@@ -25,14 +25,18 @@ class Calls(Protocol):
         ...
 
 
-def run(pending: PendingCall, calls: Calls, *, cancel: threading.Event | None = None, notify: Notify) -> JsonObject:
+def run(
+    pending: PendingCall, calls: Calls, *, notify: Notify, cancel: threading.Event | None = None, progress: "Progress | None" = None
+) -> JsonObject:
     """Run a call to its answer; `notify` takes the notifications on the way, from this thread.
 
-    `cancel` ends it: the answer then says so, and is for nobody.
+    `progress` is for a caller that tells of steps itself. `cancel` ends the call: its answer is then for nobody.
     """
-    steps = Progress(pending, notify) if pending.progress_token is not None else None
+    steps = progress or Progress(pending, notify)
     try:
-        outcome, output_schema = calls.call(pending.name, pending.arguments, cancel=cancel, progress=steps)
+        outcome, output_schema = calls.call(
+            pending.name, pending.arguments, cancel=cancel, progress=None if pending.progress_token is None else steps
+        )
     except _REFUSED as error:
         hint = f" ({error.hint})" if error.hint else ""
         said = documents.repair_surrogates(f"{error}{hint}")
@@ -45,14 +49,24 @@ def run(pending: PendingCall, calls: Calls, *, cancel: threading.Event | None = 
 
 
 class Progress:
-    """Tells a client how far a call is: each step counts one more than the last, and may say what it is about."""
+    """Tells a client that asked for it how far a call is: each step counts more than the last, and may say what it is about."""
 
     def __init__(self, pending: PendingCall, notify: Notify) -> None:
-        self._pending, self._notify = pending, notify
-        self._done = 0
+        self._token, self._notify = pending.progress_token, notify
+        self._done = 0.0
+        self._lock = threading.Lock()
 
     def __call__(self, text: str) -> None:
         """Tell of one more step."""
-        self._done += 1
-        params: JsonObject = {"progressToken": self._pending.progress_token, "progress": self._done, "message": text}
-        self._notify(messages.notification("notifications/progress", params))
+        self.tell(None, message=text)
+
+    def tell(self, done: float | None, *, total: float | None = None, message: str = "") -> None:
+        """Tell how much of `total` is done; None counts one more. What is no more than the last is not told."""
+        with self._lock:
+            reached = self._done + 1 if done is None else done
+            if self._token is None or reached <= self._done > 0:
+                return
+            self._done = reached
+            params: JsonObject = {"progressToken": self._token, "progress": reached}
+            params |= {} if total is None else {"total": total}
+            self._notify(messages.notification("notifications/progress", params | ({"message": message} if message else {})))

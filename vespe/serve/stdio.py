@@ -1,31 +1,119 @@
-"""MCP over stdin and stdout: one JSON-RPC message a line."""
+"""MCP over stdin and stdout: one JSON-RPC message a line, calls in threads, answers as they are there."""
 
-import sys
+import contextlib
+import os
+import select
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
 
 from vespe import documents
-from vespe.errors import InvalidDocument
-from vespe.serve import messages, protocol, running
+from vespe.errors import InvalidDocument, StorageError
+from vespe.models import JsonValue
+from vespe.serve import messages, protocol
+from vespe.serve.flights import MAX_CALLS, Flights
+from vespe.serve.lines import lines
+from vespe.serve.outbox import Outbox
+from vespe.serve.protocol import Cancellation, PendingCall, Session
 from vespe.serve.tools import ServedTools
 
+MAX_LINE_BYTES: Final = 4 * 1024 * 1024
+_GRACE_S: Final = 0.4
+"""How long calls may go on when stdin has ended; then they are ended."""
+_END_S: Final = 0.5
 
-def serve_stdio(tools: ServedTools) -> None:
-    """Serve until stdin ends."""
-    session = protocol.Session()
-    for line in sys.stdin.buffer:
-        if not line.strip():
-            continue
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Streams:
+    """The descriptors that the protocol alone reads and writes."""
+
+    source: int
+    target: int
+
+
+def serve_stdio(tools: ServedTools, *, max_calls: int = MAX_CALLS) -> None:
+    """Serve one client over this process's stdin and stdout, until stdin ends or the client is gone.
+
+    While it serves, stdin is empty and stdout is stderr for everything else in the process: a tool that prints cannot
+    reach the client. At its end no process of a tool is left. Raises StorageError where stdin or stdout is closed; on
+    KeyboardInterrupt the calls are ended first.
+    """
+    with claimed() as streams:
+        _Server(tools, streams, max_calls).serve()
+
+
+class _Server:
+    def __init__(self, tools: ServedTools, streams: Streams, max_calls: int) -> None:
+        self._tools, self._streams = tools, streams
+        self._session = Session()
+        self._outbox = Outbox(streams.target, source=streams.source)
+        self._flights = Flights(tools, self._outbox.send, limit=max_calls)
+        self._events = select.poll()
+        self._events.register(streams.source, select.POLLIN)
+        self._events.register(streams.target, 0)
+
+    def serve(self) -> None:
+        grace_s = 0.0
         try:
-            message = documents.parse_json(line)
+            for line in lines(self._streams.source, limit=MAX_LINE_BYTES, ready=self._ready):
+                self._take(line)
+            grace_s = 0.0 if self._outbox.gone else _GRACE_S
+        finally:
+            self._flights.stop(grace_s=grace_s, end_s=_END_S)
+
+    def _ready(self) -> bool:
+        """Wait for input; False where the client no longer reads."""
+        while not self._outbox.gone:
+            events = dict(self._events.poll())
+            if self._streams.target in events:
+                return False
+            if self._streams.source in events:
+                return True
+        return False
+
+    def _take(self, line: bytes | None) -> None:
+        if line is None:
+            self._outbox.send(messages.failed(None, messages.PARSE_ERROR, f"the line is longer than {MAX_LINE_BYTES} bytes"))
+        elif line.strip():
+            self._answer(line)
+
+    def _answer(self, line: bytes) -> None:
+        try:
+            message: JsonValue = documents.parse_json(line, limit=MAX_LINE_BYTES)
         except InvalidDocument as error:
-            send(messages.failed(None, messages.PARSE_ERROR, f"the line {error.reason}"))
-            continue
-        answer = protocol.handle(message, session, tools)
-        if isinstance(answer, protocol.PendingCall):
-            answer = running.run(answer, tools, notify=send)
-        if isinstance(answer, dict):
-            send(answer)
+            self._outbox.send(messages.failed(None, messages.PARSE_ERROR, f"the line {error.reason}"))
+            return
+        handled = protocol.handle(message, self._session, self._tools)
+        if isinstance(handled, PendingCall):
+            handled = self._flights.submit(handled, size=len(line))
+        if isinstance(handled, Cancellation):
+            self._flights.cancel(handled.id)
+        elif isinstance(handled, dict):
+            self._outbox.send(handled)
 
 
-def send(message: dict) -> None:  # type: ignore[type-arg]
-    sys.stdout.buffer.write(documents.compact_json(message).encode() + b"\n")
-    sys.stdout.buffer.flush()
+@contextlib.contextmanager
+def claimed() -> Iterator[Streams]:
+    """Take stdin and stdout for the protocol alone: what else reads stdin finds its end, and what else prints goes to stderr."""
+    try:
+        streams = Streams(source=os.dup(0), target=os.dup(1))
+    except OSError as error:
+        raise StorageError("speak MCP over", "stdin and stdout", error) from error
+    nowhere = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+    try:
+        os.dup2(nowhere, 0)
+        os.dup2(2 if _is_open(2) else nowhere, 1)
+        yield streams
+    finally:
+        os.dup2(streams.source, 0)
+        os.dup2(streams.target, 1)
+        for descriptor in (nowhere, streams.source, streams.target):
+            os.close(descriptor)
+
+
+def _is_open(descriptor: int) -> bool:
+    try:
+        os.fstat(descriptor)
+    except OSError:
+        return False
+    return True
