@@ -18,7 +18,7 @@ PLAN = """\
  2  outcomes tool_templates script_metadata python_names python_types documents fields tool_fields implementations schemas
     locations process file_walk sockets slots confined redaction findings junit
     jsonc toml_entries mcp_clients
- 3  serve.messages serve.dialects
+ 3  serve.messages serve.dialects log_file
     script_environments tooldir configuration places private_copy annotated python_classes schema_forms trees web
     text_search git_commit adapters.inner adapters.arguments adapters.definitions positions expectations revisions
     schema_cases sizes tokenizer

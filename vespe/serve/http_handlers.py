@@ -18,12 +18,14 @@ from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, Res
 
 from vespe import defaults
 from vespe.models import JsonObject
-from vespe.serve import protocol, running
+from vespe.serve import dialects, protocol, running
 from vespe.serve.http_gate import GONE, MAX_BODY_BYTES
 from vespe.serve.protocol import PendingCall
 
 WORKERS: Final = 32
 """Calls that run at once; further ones wait."""
+WATCH_S: Final = 0.5
+"""How often the files are looked at for changes that clients have subscribed to."""
 _MAX_SESSIONS: Final = 1000
 _LEVEL: Final = "vespe.log_level"
 _METHODS: Final[dict[str, Any]] = {
@@ -42,6 +44,10 @@ _Context = ServerRequestContext[Any, Any]
 class Served(protocol.ToolSource, running.Calls, Protocol):
     """What is served: lists of tools and resources, and calls."""
 
+    def refresh(self) -> bool:
+        """Look whether what is served changed."""
+        ...
+
 
 class Handlers:
     """The served tools as an SDK server; `stateless` keeps nothing of a client between two requests."""
@@ -59,7 +65,25 @@ class Handlers:
             self._server(), stateless=self._stateless, max_request_body_size=MAX_BODY_BYTES, max_sessions=_MAX_SESSIONS
         )
 
-    async def changed(self) -> None:
+    async def watch(self) -> None:
+        """Look for changes now and then, and tell of them; never returns."""
+        before = await anyio.to_thread.run_sync(self._listing)
+        while True:
+            await anyio.sleep(WATCH_S)
+            now = await anyio.to_thread.run_sync(self._listing)
+            if now != before:
+                before = now
+                await self._changed()
+
+    def _listing(self) -> list[JsonObject]:
+        """Give every page of the list of tools; what did not change is the very same object."""
+        self._tools.refresh()
+        listed = [self._tools.page(dialects.NEWEST, None)]
+        while (cursor := listed[-1].get("nextCursor")) is not None:
+            listed.append(self._tools.page(dialects.NEWEST, cursor))
+        return listed
+
+    async def _changed(self) -> None:
         """Tell every client that listens that the tools are other ones now."""
         await self._bus.publish(ToolsListChanged())
         await self._bus.publish(ResourcesListChanged())

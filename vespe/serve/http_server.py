@@ -3,8 +3,7 @@
 import asyncio
 import logging
 import socket
-from collections.abc import Callable
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 import h11
 import uvicorn
@@ -38,11 +37,8 @@ def bound(host: str, port: int) -> socket.socket:
     return listener
 
 
-def serve_http(tools: Served, listener: socket.socket, policy: Policy, *, stateless: bool, watch: Callable[[Handlers], Any]) -> None:
-    """Serve until a signal ends it: then every call ends with its processes, and the signal is raised again.
-
-    `watch` gives the coroutine that runs beside the server and tells it of changes.
-    """
+def serve_http(tools: Served, listener: socket.socket, policy: Policy, *, stateless: bool) -> None:
+    """Serve until a signal ends it: then every call ends with its processes, and the signal is raised again."""
     for name in ("mcp", "uvicorn", "sse_starlette", "starlette", "asyncio"):
         logger = logging.getLogger(name)
         logger.addHandler(logging.NullHandler())
@@ -63,17 +59,17 @@ def serve_http(tools: Served, listener: socket.socket, policy: Policy, *, statel
         timeout_graceful_shutdown=_FAREWELL_S,  # type: ignore[arg-type]  # waited for as a float
         h11_max_incomplete_event_size=_HEADER_BYTES,
     )
-    _Server(config, handlers, watch).run(sockets=[listener])
+    _Server(config, handlers).run(sockets=[listener])
 
 
 class _Server(uvicorn.Server):
-    def __init__(self, config: uvicorn.Config, handlers: Handlers, watch: Callable[[Handlers], Any]) -> None:
+    def __init__(self, config: uvicorn.Config, handlers: Handlers) -> None:
         super().__init__(config)
-        self._handlers, self._watch = handlers, watch
+        self._handlers = handlers
 
     async def main_loop(self) -> None:
         """Run until a signal comes, with the watch beside it."""
-        watching = asyncio.ensure_future(self._watch(self._handlers))
+        watching = asyncio.ensure_future(self._handlers.watch())
         try:
             await super().main_loop()
         finally:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from vespe import errors
 from vespe.adapters.mcp import McpShape
+from vespe.call_log import CallLog
 from vespe.calls import CallPath
 from vespe.models import JsonObject, Tool
 from vespe.outcomes import Call, Outcome
@@ -39,8 +40,8 @@ class ServedTools:
         self._environment = dict(os.environ)
         self._registry = registry if registry is not None else ToolRegistry()
         self._selection = selection or Selection()
-        self._keep_arguments = keep_arguments
         self._trust = LiveTrust(workspace.root, environ=self._environment, trusted=trusted)
+        self._log = CallLog(workspace.root, keep_arguments=keep_arguments, kept=True)
         self._lock = threading.RLock()
         self._now = self._look(workspace, None)
         if self._now.refusal is not None:
@@ -121,9 +122,9 @@ class ServedTools:
         path = CallPath(
             workspace=workspace,
             registry=self._registry,
-            keep_arguments=self._keep_arguments,
             environment=self._environment,
             granted=self._trust.check,
+            log=self._log,
         )
         return snapshot.look(
             workspace, path, selection=self._selection, granted=self._trust.check, token=self._token(), before=before
