@@ -30,6 +30,8 @@ HEAVY: Final = (
     "vespe.cli.report",
     "vespe.cli.size_report",
     "vespe.redaction",
+    "vespe.serve.http_gate",
+    "vespe.serve.http_server",
 )
 """What may be deferred; the floors test reads this table and `deferred(...)` calls as imports of their owner."""
 

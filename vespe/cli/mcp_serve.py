@@ -2,16 +2,21 @@
 
 import click
 
-from vespe.cli import options
+from vespe.cli import mcp_http, options
 from vespe.serve.stdio import serve_stdio
 from vespe.serve.tools import ServedTools
 from vespe.workspace import open_workspace
 
 
 @click.command("serve", epilog="Example: vespe mcp serve")
+@mcp_http.http_options
 @options.trust_option
 @options.project_option
-def command(trusted: bool, project_dir: str | None) -> int:
+def command(http: mcp_http.HttpSettings | None, trusted: bool, project_dir: str | None) -> int:
     """Serve the project's tools over stdin and stdout."""
-    serve_stdio(ServedTools(open_workspace(project_dir), trusted=trusted))
+    tools = ServedTools(open_workspace(project_dir), trusted=trusted)
+    if http is not None:
+        mcp_http.serve(tools, http)
+        return 0
+    serve_stdio(tools)
     return 0

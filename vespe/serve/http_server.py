@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import socket
+from collections.abc import Callable
 from typing import ClassVar, Final
 
 import h11
@@ -37,11 +38,26 @@ def bound(host: str, port: int) -> socket.socket:
     return listener
 
 
-def serve_http(tools: Served, listener: socket.socket, policy: Policy, *, stateless: bool) -> None:
-    """Serve until a signal ends it: then every call ends with its processes, and the signal is raised again."""
+class _Told(logging.Handler):
+    """What the libraries log as an error, in a line."""
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        super().__init__(logging.ERROR)
+        self._tell = tell
+
+    def emit(self, record: logging.LogRecord) -> None:
+        error = record.exc_info[1] if record.exc_info else None
+        self._tell(f"{record.name}: {record.getMessage()}" + (f": {type(error).__name__}: {error}"[:500] if error else ""))
+
+
+def serve_http(tools: Served, listener: socket.socket, policy: Policy, *, stateless: bool, tell: Callable[[str], None]) -> None:
+    """Serve until a signal ends it: then every call ends with its processes, and the signal is raised again.
+
+    `tell` takes a line about each failure that no client is to blame for.
+    """
     for name in ("mcp", "uvicorn", "sse_starlette", "starlette", "asyncio"):
         logger = logging.getLogger(name)
-        logger.addHandler(logging.NullHandler())
+        logger.addHandler(_Told(tell))
         logger.propagate = False
     handlers = Handlers(tools, stateless=stateless)
     manager = handlers.manager()
