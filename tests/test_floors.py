@@ -14,11 +14,12 @@ PLAN = """\
  0  errors defaults deferred nesting pointers subschemas termination
  1  digests docstrings models escaping templates schema_bounds schema_growth violations addresses bodies child_scripts
     bm25 hidden_text secret_shapes token_estimate schema_samples
-    serve
+    serve stamps
  2  outcomes tool_templates script_metadata python_names python_types documents fields tool_fields implementations schemas
     locations process file_walk sockets slots confined redaction findings junit
     jsonc toml_entries mcp_clients
- 3  serve.messages serve.dialects log_file
+    steps
+ 3  serve.messages serve.dialects log_file serve.lines
     script_environments tooldir configuration places private_copy annotated python_classes schema_forms trees web
     text_search git_commit adapters.inner adapters.arguments adapters.definitions positions expectations revisions
     schema_cases sizes tokenizer
@@ -26,9 +27,11 @@ PLAN = """\
  4  annotations file_tools git_changes kits verdicts approvals project http_templates adapters.identifiers
     adapters.anthropic_blocks foreign schema_places
     client_entries
+    serve.pages serve.descriptions serve.progress serve.turns serve.changes
     serve.http_gate serve.http_tokens
  5  catalog scopes snapshots signatures trust adapters.anthropic_contents adapters.ollama_messages inclusion
- 6  founding resolver drafts review adapters.anthropic_outbound adapters.anthropic_inbound adapters.stops lint.base
+ 6  serve.grants serve.outbox
+    founding resolver drafts review adapters.anthropic_outbound adapters.anthropic_inbound adapters.stops lint.base
     lint.limits schema_changes
  7  authoring executors.base adapters.base lint.refusals compatibility strict_mode
  8  executors.python_script executors.shell_command executors.http_request adapters.execution lint.layout lint.naming
@@ -38,13 +41,17 @@ PLAN = """\
     adapters.ollama adapters.mcp adapters.plain_text lint lint_sources lint_fixes sarif changes
     serve.protocol serve.results
 10  registry adapters own_tools lint_settings
-    serve.running
+    serve.running serve.marks serve.shown
 11  calls adapters.recognition audit
+    serve.flights
     serve.http_handlers
 12  examples library fuzzing
+    serve.snapshot
     serve.http_server
 13  __init__ cli.report cli.verbs
+    serve.tools
 14  cli.tables
+    serve.stdio
 15  cli.mcp_http
     cli.size_report cli.arguments cli.boundary cli.editor cli.kit_facts cli.options cli.findings_report
 16  cli.*

@@ -53,9 +53,7 @@ class LogFile:
             return status
         self._close()
         make_directory(os.path.dirname(self._path))
-        self._descriptor = os.open(
-            self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600
-        )
+        self._descriptor = os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
         status = os.fstat(self._descriptor)
         self._inode, self._end = status.st_ino, 0
         return status

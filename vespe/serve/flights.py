@@ -9,11 +9,13 @@ from typing import Final
 from vespe.models import JsonObject
 from vespe.serve import messages, running
 from vespe.serve.messages import RequestId
+from vespe.serve.progress import Progress
 from vespe.serve.protocol import PendingCall
-from vespe.serve.running import Calls, Progress
+from vespe.serve.running import Calls
 
 MAX_CALLS: Final = 16
 """Calls that run at once."""
+_QUICK_S: Final = 0.002
 _MAX_WAITING: Final = 1000
 _MAX_WAITING_BYTES: Final = 64 * 1024 * 1024
 
@@ -21,13 +23,18 @@ _MAX_WAITING_BYTES: Final = 64 * 1024 * 1024
 class Flight:
     """One call on its way: `cancel` ends it, and then nothing of it is sent any more."""
 
-    __slots__ = ("cancel", "pending", "progress", "size", "started")
+    __slots__ = ("_notify", "cancel", "pending", "progress", "size", "started")
 
     def __init__(self, pending: PendingCall, size: int, notify: Callable[[JsonObject], None]) -> None:
-        self.pending, self.size = pending, size
+        self.pending, self.size, self._notify = pending, size, notify
         self.cancel = threading.Event()
-        self.progress = Progress(pending, lambda message: None if self.cancel.is_set() else notify(message))
+        self.progress = None if pending.progress_token is None else Progress(pending.progress_token, self.tell)
         self.started = 0.0
+
+    def tell(self, message: JsonObject) -> None:
+        """Send a notification on the way."""
+        if not self.cancel.is_set():
+            self._notify(message)
 
 
 class Flights:
@@ -40,25 +47,38 @@ class Flights:
         self._bytes = 0
         self._threads = self._idle = 0
         self._stopping = False
+        self._took: dict[str, float] = {}
         self._change = threading.Condition()
 
     def submit(self, pending: PendingCall, *, size: int) -> JsonObject | None:
-        """Take a call whose message had `size` bytes; gives the answer where it is refused."""
+        """Take a call whose message had `size` bytes; gives the answer where it is refused.
+
+        A tool of this process that was quick the last time runs at once in this thread, and has been answered on return.
+        """
+        here = self._calls.in_process(pending.name) and self._took.get(pending.name, 0.0) < _QUICK_S
         with self._change:
             if pending.id in self._known:
                 data: JsonObject = {"id": pending.id}
                 return messages.failed(None, messages.INVALID_REQUEST, "a request of that id is being answered", data=data)
-            if len(self._waiting) >= _MAX_WAITING or self._bytes + size > _MAX_WAITING_BYTES:
+            if here:
+                flight = self._known[pending.id] = Flight(pending, 0, self._send)
+            elif len(self._waiting) >= _MAX_WAITING or self._bytes + size > _MAX_WAITING_BYTES:
                 return messages.failed(pending.id, messages.BUSY, f"{len(self._waiting)} calls are waiting already; make it again later")
-            flight = self._known[pending.id] = Flight(pending, size, self._send)
-            self._waiting.append(flight)
-            self._bytes += size
-            if len(self._waiting) <= self._idle:
-                self._change.notify()
-            elif self._threads < self._limit:
-                self._threads += 1
-                threading.Thread(target=self._work, name="vespe-call", daemon=True).start()
+            else:
+                self._queue(Flight(pending, size, self._send))
+        if here:
+            self._fly(flight)
         return None
+
+    def _queue(self, flight: Flight) -> None:
+        self._known[flight.pending.id] = flight
+        self._waiting.append(flight)
+        self._bytes += flight.size
+        if len(self._waiting) <= self._idle:
+            self._change.notify()
+        elif self._threads < self._limit:
+            self._threads += 1
+            threading.Thread(target=self._work, name="vespe-call", daemon=True).start()
 
     def cancel(self, identifier: RequestId) -> None:
         """End a call, and send nothing of it any more; one that is not known is over already."""
@@ -76,10 +96,13 @@ class Flights:
             self._change.notify_all()
             return self._change.wait_for(lambda: not self._threads, end_s)
 
-    def running(self) -> list[Flight]:
-        """Give the calls that run and have not been cancelled."""
+    def beat(self) -> None:
+        """Tell the clients that asked for it which calls still run."""
         with self._change:
-            return [flight for flight in self._known.values() if flight.started]
+            known = list(self._known.values())
+        for flight in known:
+            if flight.progress is not None and flight.started:
+                flight.progress.beat()
 
     def _work(self) -> None:
         try:
@@ -100,17 +123,18 @@ class Flights:
                 self._idle -= 1
             flight = self._waiting.popleft()
             self._bytes -= flight.size
-            flight.started = time.monotonic()
             return flight
 
     def _fly(self, flight: Flight) -> None:
         """Run one call and answer it, whatever happens; an error that nobody foresaw goes on to the thread's end."""
         pending = flight.pending
         answer = messages.failed(pending.id, messages.INTERNAL_ERROR, f"a bug in Vespe ended the call of {pending.name[:80]!r}")
+        flight.started = time.monotonic()
         try:
             if not flight.cancel.is_set():
-                answer = running.run(pending, self._calls, notify=self._send, cancel=flight.cancel, progress=flight.progress)
+                answer = running.run(pending, self._calls, notify=flight.tell, cancel=flight.cancel, progress=flight.progress)
         finally:
+            self._took[pending.name] = time.monotonic() - flight.started
             with self._change:
                 if self._known.get(pending.id) is flight:
                     del self._known[pending.id]

@@ -67,5 +67,3 @@ def encoded(message: JsonObject) -> bytes:
     if isinstance(result, Ready):
         return f'{{"jsonrpc":"2.0","id":{json.dumps(message["id"])},"result":{result.text}}}\n'.encode()
     return documents.compact_json(message).encode() + b"\n"
-
-

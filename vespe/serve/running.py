@@ -4,19 +4,23 @@ import threading
 from collections.abc import Callable
 from typing import Final, Protocol
 
-from vespe import documents, errors
-from vespe.models import JsonObject
+from vespe import documents, errors, steps
+from vespe.models import JsonObject, JsonValue
 from vespe.outcomes import Outcome
 from vespe.serve import messages, results
+from vespe.serve.progress import Notify, Progress
 from vespe.serve.protocol import LEVELS, PendingCall
 
 _REFUSED: Final = (errors.NotFound, errors.NotTrusted, errors.InvalidDocument, errors.UsageError)
 """There is no such tool here, or none any more: an error of the protocol, not of the tool."""
-Notify = Callable[[JsonObject], None]
 
 
 class Calls(Protocol):
     """What runs a call: `vespe.serve.tools.ServedTools`."""
+
+    def in_process(self, name: str) -> bool:
+        """Say whether the tool is code of this process, which may be done before a thread has even woken."""
+        ...
 
     def call(
         self, name: str, arguments: JsonObject, *, cancel: threading.Event | None, progress: Callable[[str], None] | None
@@ -26,47 +30,46 @@ class Calls(Protocol):
 
 
 def run(
-    pending: PendingCall, calls: Calls, *, notify: Notify, cancel: threading.Event | None = None, progress: "Progress | None" = None
+    pending: PendingCall, calls: Calls, *, notify: Notify, cancel: threading.Event | None = None, progress: Progress | None = None
 ) -> JsonObject:
     """Run a call to its answer; `notify` takes the notifications on the way, from this thread.
 
     `progress` is for a caller that tells of steps itself. `cancel` ends the call: its answer is then for nobody.
     """
-    steps = progress or Progress(pending, notify)
+    told = progress or (None if pending.progress_token is None else Progress(pending.progress_token, notify))
     try:
-        outcome, output_schema = calls.call(
-            pending.name, pending.arguments, cancel=cancel, progress=None if pending.progress_token is None else steps
-        )
+        if told is None and pending.log_level is None:
+            outcome, output_schema = calls.call(pending.name, pending.arguments, cancel=cancel, progress=None)
+        else:
+            with steps.listened(_listener(pending, told, notify)):
+                outcome, output_schema = calls.call(pending.name, pending.arguments, cancel=cancel, progress=told)
     except _REFUSED as error:
-        hint = f" ({error.hint})" if error.hint else ""
-        said = documents.repair_surrogates(f"{error}{hint}")
-        return messages.failed(pending.id, messages.INVALID_PARAMS, said, data={"code": error.code, "tool": pending.name[:80]})
+        return _refused(pending, error, code=messages.INVALID_PARAMS)
     except errors.VespeError as error:
-        return messages.failed(pending.id, messages.INTERNAL_ERROR, documents.repair_surrogates(str(error)), data={"code": error.code})
-    if outcome.logs and pending.log_level is not None and LEVELS.index(pending.log_level) <= LEVELS.index("info"):
-        notify(messages.notification("notifications/message", {"level": "info", "logger": pending.name, "data": outcome.logs}))
+        return _refused(pending, error, code=messages.INTERNAL_ERROR)
+    if outcome.logs:
+        _say(pending, notify, level="info", data=outcome.logs)
     return messages.answered(pending.id, results.result_of(outcome, output_schema, pending.revision))
 
 
-class Progress:
-    """Tells a client that asked for it how far a call is: each step counts more than the last, and may say what it is about."""
+def _refused(pending: PendingCall, error: errors.VespeError, *, code: int) -> JsonObject:
+    said = f"{error} ({error.hint})" if error.hint else str(error)
+    return messages.failed(pending.id, code, documents.repair_surrogates(said), data={"code": error.code, "tool": pending.name[:80]})
 
-    def __init__(self, pending: PendingCall, notify: Notify) -> None:
-        self._token, self._notify = pending.progress_token, notify
-        self._done = 0.0
-        self._lock = threading.Lock()
 
-    def __call__(self, text: str) -> None:
-        """Tell of one more step."""
-        self.tell(None, message=text)
+def _listener(pending: PendingCall, told: Progress | None, notify: Notify) -> steps.Listener:
+    def progress(done: float, total: float | None, message: str) -> None:
+        if told is not None:
+            told.tell(done, total=total, message=message)
 
-    def tell(self, done: float | None, *, total: float | None = None, message: str = "") -> None:
-        """Tell how much of `total` is done; None counts one more. What is no more than the last is not told."""
-        with self._lock:
-            reached = self._done + 1 if done is None else done
-            if self._token is None or reached <= self._done > 0:
-                return
-            self._done = reached
-            params: JsonObject = {"progressToken": self._token, "progress": reached}
-            params |= {} if total is None else {"total": total}
-            self._notify(messages.notification("notifications/progress", params | ({"message": message} if message else {})))
+    def message(level: str, data: JsonValue) -> None:
+        _say(pending, notify, level=level, data=data)
+
+    return steps.Listener(progress=progress, message=message)
+
+
+def _say(pending: PendingCall, notify: Notify, *, level: str, data: JsonValue) -> None:
+    """Send a log message to a client that wants to hear of its level."""
+    if pending.log_level is None or level not in LEVELS or LEVELS.index(level) < LEVELS.index(pending.log_level):
+        return
+    notify(messages.notification("notifications/message", {"level": level, "logger": pending.name, "data": data}))

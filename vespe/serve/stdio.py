@@ -11,16 +11,19 @@ from vespe import documents
 from vespe.errors import InvalidDocument, StorageError
 from vespe.models import JsonValue
 from vespe.serve import messages, protocol
+from vespe.serve.changes import Changes
 from vespe.serve.flights import MAX_CALLS, Flights
 from vespe.serve.lines import lines
 from vespe.serve.outbox import Outbox
 from vespe.serve.protocol import Cancellation, PendingCall, Session
 from vespe.serve.tools import ServedTools
+from vespe.serve.turns import Turns
 
 MAX_LINE_BYTES: Final = 4 * 1024 * 1024
 _GRACE_S: Final = 0.4
 """How long calls may go on when stdin has ended; then they are ended."""
 _END_S: Final = 0.5
+_TICK_S: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,18 +51,25 @@ class _Server:
         self._session = Session()
         self._outbox = Outbox(streams.target, source=streams.source)
         self._flights = Flights(tools, self._outbox.send, limit=max_calls)
+        self._changes = Changes(tools)
         self._events = select.poll()
         self._events.register(streams.source, select.POLLIN)
         self._events.register(streams.target, 0)
 
     def serve(self) -> None:
         grace_s = 0.0
+        source = lines(self._streams.source, limit=MAX_LINE_BYTES, ready=self._ready)
         try:
-            for line in lines(self._streams.source, limit=MAX_LINE_BYTES, ready=self._ready):
-                self._take(line)
+            Turns(source, self._take).run(self._tick, tick_s=_TICK_S)
             grace_s = 0.0 if self._outbox.gone else _GRACE_S
         finally:
             self._flights.stop(grace_s=grace_s, end_s=_END_S)
+
+    def _tick(self) -> None:
+        self._flights.beat()
+        if self._changes.look():
+            for message in protocol.changes(self._session):
+                self._outbox.send(message)
 
     def _ready(self) -> bool:
         """Wait for input; False where the client no longer reads."""

@@ -43,6 +43,7 @@ class ServedTools:
         self._trust = LiveTrust(workspace.root, environ=self._environment, trusted=trusted)
         self._log = CallLog(workspace.root, keep_arguments=keep_arguments, kept=True)
         self._lock = threading.RLock()
+        self.version = 0
         self._now = self._look(workspace, None)
         if self._now.refusal is not None:
             raise self._now.refusal
@@ -62,17 +63,17 @@ class ServedTools:
         """What the project's configuration names and the machine does not have."""
         return self._now.workspace.warnings
 
-    def refresh(self) -> bool:
-        """Look whether the project changed; True where what clients are shown is another list now."""
+    def refresh(self) -> None:
+        """Look whether the project changed; where what clients are shown is another list now, `version` is another number."""
         with self._lock:
             before = self._now
             if before.firm and (marks.marks(before.workspace), self._token()) == before.marks:
-                return False
+                return
             try:
                 self._now = self._look(self._reopened(before), before)
             except errors.VespeError as error:
                 self._now = snapshot.unreadable(before, error)
-            return snapshot.differs(before, self._now, definition=_SHAPE.definition)
+            self.version += snapshot.differs(before, self._now, definition=_SHAPE.definition)
 
     def page(self, revision: str, cursor: str | None) -> JsonObject:
         """Give one page of `tools/list` as it is now; raises ProtocolError for a cursor that is none."""
@@ -94,6 +95,10 @@ class ServedTools:
         """Give the contents of one resource; raises ProtocolError where there is none."""
         self.refresh()
         return descriptions.contents(uri, self._now.tools)
+
+    def in_process(self, name: str) -> bool:
+        """Say whether the tool is code of this process."""
+        return name in self._registry
 
     def call(
         self, name: str, arguments: JsonObject, *, cancel: threading.Event | None, progress: Callable[[str], None] | None
@@ -126,9 +131,7 @@ class ServedTools:
             granted=self._trust.check,
             log=self._log,
         )
-        return snapshot.look(
-            workspace, path, selection=self._selection, granted=self._trust.check, token=self._token(), before=before
-        )
+        return snapshot.look(workspace, path, selection=self._selection, granted=self._trust.check, token=self._token(), before=before)
 
     def _reopened(self, before: Snapshot) -> Workspace:
         """Give the project as it is now, opened anew only where its configuration or a kit changed."""
