@@ -15,7 +15,7 @@ class Watched(Protocol):
         """Another number each time when what is shown became another list."""
         ...
 
-    def refresh(self) -> None:
+    def refresh(self) -> bool:
         """Look whether it did."""
         ...
 

@@ -16,6 +16,8 @@ from vespe.serve.running import Calls
 MAX_CALLS: Final = 16
 """Calls that run at once."""
 _QUICK_S: Final = 0.002
+_MAX_SLOW: Final = 3
+"""A tool of this process that was slow so often in a row gets a thread of its own."""
 _MAX_WAITING: Final = 1000
 _MAX_WAITING_BYTES: Final = 64 * 1024 * 1024
 
@@ -47,15 +49,15 @@ class Flights:
         self._bytes = 0
         self._threads = self._idle = 0
         self._stopping = False
-        self._took: dict[str, float] = {}
+        self._slow: dict[str, int] = {}
         self._change = threading.Condition()
 
     def submit(self, pending: PendingCall, *, size: int) -> JsonObject | None:
         """Take a call whose message had `size` bytes; gives the answer where it is refused.
 
-        A tool of this process that was quick the last time runs at once in this thread, and has been answered on return.
+        A tool of this process that was quick lately runs at once in this thread, and has been answered on return.
         """
-        here = self._calls.in_process(pending.name) and self._took.get(pending.name, 0.0) < _QUICK_S
+        here = self._calls.in_process(pending.name) and self._slow.get(pending.name, 0) < _MAX_SLOW
         with self._change:
             if pending.id in self._known:
                 data: JsonObject = {"id": pending.id}
@@ -134,7 +136,9 @@ class Flights:
             if not flight.cancel.is_set():
                 answer = running.run(pending, self._calls, notify=flight.tell, cancel=flight.cancel, progress=flight.progress)
         finally:
-            self._took[pending.name] = time.monotonic() - flight.started
+            if self._calls.in_process(pending.name):
+                quick = time.monotonic() - flight.started < _QUICK_S
+                self._slow[pending.name] = 0 if quick else self._slow.get(pending.name, 0) + 1
             with self._change:
                 if self._known.get(pending.id) is flight:
                     del self._known[pending.id]

@@ -1,6 +1,6 @@
 """JSON-RPC 2.0 as MCP uses it: what a message is, its answers and its errors, as dictionaries."""
 
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, TypeGuard
 
 from vespe.models import JsonObject, JsonValue
 
@@ -40,7 +40,7 @@ def notification(method: str, params: JsonObject) -> JsonObject:
     return {"jsonrpc": "2.0", "method": method, "params": params}
 
 
-def is_request_id(value: JsonValue) -> bool:
+def is_request_id(value: JsonValue) -> TypeGuard[RequestId]:
     """Say whether MCP takes a value as the id of a request, or as a progress token: a text or an integer, never null."""
     return isinstance(value, (str, int)) and not isinstance(value, bool)
 

@@ -3,7 +3,7 @@
 import contextlib
 import os
 import select
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -34,20 +34,23 @@ class Streams:
     target: int
 
 
-def serve_stdio(tools: ServedTools, *, max_calls: int = MAX_CALLS) -> None:
+def serve(tools: ServedTools, *, max_calls: int = MAX_CALLS, warn: Callable[[str], None] | None = None) -> None:
     """Serve one client over this process's stdin and stdout, until stdin ends or the client is gone.
+
+    At most `max_calls` calls run at once. `warn` takes a sentence on each tool that is left out from now on.
 
     While it serves, stdin is empty and stdout is stderr for everything else in the process: a tool that prints cannot
     reach the client. At its end no process of a tool is left. Raises StorageError where stdin or stdout is closed; on
     KeyboardInterrupt the calls are ended first.
     """
     with claimed() as streams:
-        _Server(tools, streams, max_calls).serve()
+        _Server(tools, streams, max_calls=max_calls, warn=warn or _nobody).serve()
 
 
 class _Server:
-    def __init__(self, tools: ServedTools, streams: Streams, max_calls: int) -> None:
-        self._tools, self._streams = tools, streams
+    def __init__(self, tools: ServedTools, streams: Streams, *, max_calls: int, warn: Callable[[str], None]) -> None:
+        self._tools, self._streams, self._warn = tools, streams, warn
+        self._warned = set(tools.left_out)
         self._session = Session()
         self._outbox = Outbox(streams.target, source=streams.source)
         self._flights = Flights(tools, self._outbox.send, limit=max_calls)
@@ -67,7 +70,12 @@ class _Server:
 
     def _tick(self) -> None:
         self._flights.beat()
-        if self._changes.look():
+        changed = self._changes.look()
+        for sentence in self._tools.left_out:
+            if sentence not in self._warned:
+                self._warn(sentence)
+        self._warned = set(self._tools.left_out)
+        if changed:
             for message in protocol.changes(self._session):
                 self._outbox.send(message)
 
@@ -100,6 +108,10 @@ class _Server:
             self._flights.cancel(handled.id)
         elif isinstance(handled, dict):
             self._outbox.send(handled)
+
+
+def _nobody(_: str) -> None:
+    """Where nobody wants to be warned."""
 
 
 @contextlib.contextmanager

@@ -63,17 +63,19 @@ class ServedTools:
         """What the project's configuration names and the machine does not have."""
         return self._now.workspace.warnings
 
-    def refresh(self) -> None:
-        """Look whether the project changed; where what clients are shown is another list now, `version` is another number."""
+    def refresh(self) -> bool:
+        """Look whether the project changed; True, and another `version`, where what clients are shown is another list now."""
         with self._lock:
             before = self._now
             if before.firm and (marks.marks(before.workspace), self._token()) == before.marks:
-                return
+                return False
             try:
                 self._now = self._look(self._reopened(before), before)
             except errors.VespeError as error:
                 self._now = snapshot.unreadable(before, error)
-            self.version += snapshot.differs(before, self._now, definition=_SHAPE.definition)
+            changed = snapshot.differs(before, self._now, definition=_SHAPE.definition)
+            self.version += changed
+            return changed
 
     def page(self, revision: str, cursor: str | None) -> JsonObject:
         """Give one page of `tools/list` as it is now; raises ProtocolError for a cursor that is none."""

@@ -7,7 +7,7 @@ from typing import Final, Generic, TypeVar
 
 T = TypeVar("T")
 
-SLOW_S: Final = 0.005
+SLOW_S: Final = 0.01
 """How long handling may take before another thread reads on."""
 _MAX_THREADS: Final = 16
 _LULL_S: Final = 0.1
