@@ -46,8 +46,12 @@ def http_options(command: F) -> F:
         if address is None and (token_file or no_token or allow_remote or stateless):
             given = "--token-file, --no-token, --allow-remote and --stateless are about --http"
             raise errors.UsageError(given, hint="add --http 127.0.0.1:8000")
-        settings = {"token_file": token_file, "no_token": no_token, "allow_remote": allow_remote, "stateless": stateless}
-        return command(http=None if address is None else HttpSettings(address=address, **settings), **others)
+        settings = None
+        if address is not None:
+            settings = HttpSettings(
+                address=address, token_file=token_file, no_token=no_token, allow_remote=allow_remote, stateless=stateless
+            )
+        return command(http=settings, **others)
 
     made: Any = gathered
     for option in (
@@ -61,7 +65,7 @@ def http_options(command: F) -> F:
     return cast(F, made)
 
 
-def serve(tools: "Served", settings: HttpSettings) -> None:
+def serve(tools: "Served", settings: HttpSettings, *, max_calls: int) -> None:
     """Serve over HTTP until a signal; raises UsageError, Refused and StorageError before anything is served."""
     host, port = _listening(settings)
     try:
@@ -75,7 +79,7 @@ def serve(tools: "Served", settings: HttpSettings) -> None:
     with _token(settings, port) as token:
         report.note(f"serving on http://{shown}:{port}/mcp")
         policy = http_gate.Policy(token=token, remote=settings.allow_remote)
-        http_server.serve_http(tools, listener, policy, stateless=settings.stateless, tell=report.warn)
+        http_server.serve_http(tools, listener, policy, stateless=settings.stateless, max_calls=max_calls, tell=report.warn)
 
 
 def _listening(settings: HttpSettings) -> tuple[str, int]:

@@ -43,7 +43,7 @@ def command(
     for sentence in (*tools.warnings, *tools.left_out):
         report.warn(sentence)
     if http is not None:
-        mcp_http.serve(tools, http)
+        mcp_http.serve(tools, http, max_calls=max_calls)
         return 0
     if os.isatty(0):
         report.note(f"serving {report.count(len(tools.names), 'tool')} over stdin and stdout, for an MCP client to start; Ctrl-D ends it")

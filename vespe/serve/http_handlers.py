@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable
+from concurrent import futures
 from functools import partial
 from typing import Any, Final, Protocol
 from weakref import WeakSet
@@ -19,14 +20,16 @@ from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, Res
 from vespe import defaults
 from vespe.models import JsonObject
 from vespe.serve import dialects, protocol, running
+from vespe.serve.flights import MAX_CALLS
 from vespe.serve.http_gate import GONE, MAX_BODY_BYTES
+from vespe.serve.progress import Progress
 from vespe.serve.protocol import PendingCall
 
-WORKERS: Final = 32
-"""Calls that run at once; further ones wait."""
 WATCH_S: Final = 0.5
 """How often the files are looked at for changes that clients have subscribed to."""
 _MAX_SESSIONS: Final = 1000
+_BEAT_S: Final = 0.5
+_PATIENCE_S: Final = 5.0
 _LEVEL: Final = "vespe.log_level"
 _METHODS: Final[dict[str, Any]] = {
     "tools/list": types.PaginatedRequestParams,
@@ -50,11 +53,11 @@ class Served(protocol.ToolSource, running.Calls, Protocol):
 
 
 class Handlers:
-    """The served tools as an SDK server; `stateless` keeps nothing of a client between two requests."""
+    """The served tools as an SDK server; `stateless` keeps nothing of a client between two requests, `max_calls` run at once."""
 
-    def __init__(self, tools: Served, *, stateless: bool = False) -> None:
+    def __init__(self, tools: Served, *, stateless: bool = False, max_calls: int = MAX_CALLS) -> None:
         self._tools, self._stateless = tools, stateless
-        self._limiter = anyio.CapacityLimiter(WORKERS)
+        self._limiter = anyio.CapacityLimiter(max_calls)
         self._bus = InMemorySubscriptionBus()
         self._clients: WeakSet[Any] = WeakSet()
         self._calls: set[threading.Event] = set()
@@ -114,7 +117,7 @@ class Handlers:
         self._clients.add(context.session._connection)
 
     async def _answer(self, context: _Context, _: Any) -> JsonObject:
-        answer = await anyio.to_thread.run_sync(self._handled, context, limiter=self._limiter)
+        answer = await anyio.to_thread.run_sync(self._handled, context)
         if isinstance(answer, PendingCall):
             raise MCPError(code=types.INVALID_REQUEST, message="no such request")
         return _result(answer)
@@ -127,10 +130,13 @@ class Handlers:
         loop = asyncio.get_running_loop()
         self._calls.add(cancel)
         notify = partial(_notified, context, loop)
-        work = partial(running.run, pending, self._tools, cancel=cancel, notify=notify)
+        told = None if pending.progress_token is None else Progress(pending.progress_token, notify)
+        work = partial(running.run, pending, self._tools, cancel=cancel, notify=notify, progress=told)
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(_cancelled_when_gone, context, cancel)
+                if told is not None:
+                    tasks.start_soon(_beating, told)
                 answer = await anyio.to_thread.run_sync(self._finished, work, cancel, limiter=self._limiter, abandon_on_cancel=True)
                 tasks.cancel_scope.cancel()
             return _result(answer)
@@ -173,10 +179,16 @@ def _result(answer: protocol.Handled) -> JsonObject:
 
 
 def _notified(context: _Context, loop: asyncio.AbstractEventLoop, message: JsonObject) -> None:
-    """Send a message to the stream of the request that it belongs to, from the thread of a call."""
-    outbound: Callable[..., Awaitable[None]] = context.session._request_outbound.notify
-    future = asyncio.run_coroutine_threadsafe(_sent(outbound, message), loop)
-    future.result(timeout=5)
+    """Send a message to the stream of the request that it belongs to, from the thread of a call, before anything that follows."""
+    sent = asyncio.run_coroutine_threadsafe(_sent(context.session._request_outbound.notify, message), loop)
+    # A client that reads nothing, or has gone, misses it; the call goes on.
+    futures.wait((sent,), timeout=_PATIENCE_S)
+
+
+async def _beating(told: Progress) -> None:
+    while True:
+        await anyio.sleep(_BEAT_S)
+        await anyio.to_thread.run_sync(told.beat)
 
 
 async def _sent(outbound: Callable[..., Awaitable[None]], message: JsonObject) -> None:

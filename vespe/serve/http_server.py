@@ -11,6 +11,7 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from vespe.errors import StorageError
+from vespe.serve.flights import MAX_CALLS
 from vespe.serve.http_gate import Gate, Policy
 from vespe.serve.http_handlers import Handlers, Served
 
@@ -50,7 +51,15 @@ class _Told(logging.Handler):
         self._tell(f"{record.name}: {record.getMessage()}" + (f": {type(error).__name__}: {error}"[:500] if error else ""))
 
 
-def serve_http(tools: Served, listener: socket.socket, policy: Policy, *, stateless: bool, tell: Callable[[str], None]) -> None:
+def serve_http(
+    tools: Served,
+    listener: socket.socket,
+    policy: Policy,
+    *,
+    stateless: bool = False,
+    max_calls: int = MAX_CALLS,
+    tell: Callable[[str], None],
+) -> None:
     """Serve until a signal ends it: then every call ends with its processes, and the signal is raised again.
 
     `tell` takes a line about each failure that no client is to blame for.
@@ -59,7 +68,7 @@ def serve_http(tools: Served, listener: socket.socket, policy: Policy, *, statel
         logger = logging.getLogger(name)
         logger.addHandler(_Told(tell))
         logger.propagate = False
-    handlers = Handlers(tools, stateless=stateless)
+    handlers = Handlers(tools, stateless=stateless, max_calls=max_calls)
     manager = handlers.manager()
     config = uvicorn.Config(
         Gate(manager.handle_request, policy, running=manager.run),  # type: ignore[arg-type]  # ASGI's own types are uvicorn's
