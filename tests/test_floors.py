@@ -23,18 +23,20 @@ PLAN = """\
     script_environments tooldir configuration places private_copy annotated python_classes schema_forms trees web
     text_search git_commit adapters.inner adapters.arguments adapters.definitions positions expectations revisions
     schema_cases sizes tokenizer
-    jsonc_edits client_files
+    jsonc_edits client_files mcp_definitions mcp_exchange
  4  annotations file_tools git_changes kits verdicts approvals project http_templates adapters.identifiers
     adapters.anthropic_blocks foreign schema_places
-    client_entries
+    client_entries mcp_session
     serve.pages serve.descriptions serve.progress serve.turns serve.changes
     serve.http_gate serve.http_tokens
- 5  catalog scopes snapshots signatures trust adapters.anthropic_contents adapters.ollama_messages inclusion
+ 5  mcp_kits
+    catalog scopes snapshots signatures trust adapters.anthropic_contents adapters.ollama_messages inclusion
  6  serve.grants serve.outbox
     founding resolver drafts review adapters.anthropic_outbound adapters.anthropic_inbound adapters.stops lint.base
     lint.limits schema_changes
  7  authoring executors.base adapters.base lint.refusals compatibility strict_mode
- 8  executors.python_script executors.shell_command executors.http_request adapters.execution lint.layout lint.naming
+ 8  executors.mcp_tool
+    executors.python_script executors.shell_command executors.http_request adapters.execution lint.layout lint.naming
     lint.schema lint.constraints lint.subjects lint.portability lint.strict_requests lint.vendor_subsets lint.description
     lint.safety lint.commands lint.signature lint.sets lint.shadowing substitutions tool_versions lint_paths
  9  executors call_log workspace adapters.openai adapters.openai_responses adapters.anthropic adapters.gemini
@@ -84,13 +86,13 @@ OWNERS = {
     "hypothesis": "fuzzing",
     "hypothesis_jsonschema": "fuzzing",
     "tiktoken": "tokenizer",
-    "mcp": "serve.http_handlers executors.mcp_child",
-    "mcp_types": "serve.http_handlers",
-    "anyio": "serve.http_handlers executors.mcp_child",
+    "mcp": "serve.http_handlers mcp_session",
+    "mcp_types": "serve.http_handlers mcp_session",
+    "anyio": "serve.http_handlers mcp_session",
     "uvicorn": "serve.http_server",
     "h11": "serve.http_server",
     "subprocess": "process",
-    "httpx2": "web",
+    "httpx2": "web mcp_session",
     "httpcore2": "web",
 }
 LAZY_TABLES = {"__init__", "deferred", "cli", "executors"}

@@ -21,6 +21,7 @@ KIT: Final = {
     "list": ("kit_list", "List every kit, its root and whether it is active."),
     "show": ("kit_show", "Show one kit and its tools."),
     "create": ("kit_create", "Make a new kit with one working tool."),
+    "add-mcp": ("kit_add_mcp", "Make a kit of an MCP server's tools, pinned to what you approved."),
     "activate": ("kit_activate", "Make a kit's tools available in this project."),
     "deactivate": ("kit_deactivate", "Take a kit's tools away from this project."),
 }
