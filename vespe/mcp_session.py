@@ -24,6 +24,8 @@ _MAX_PAGES: Final = 200
 _MAX_TOOLS: Final = 5000
 _FAREWELL_S: Final = 0.5
 _CHUNK: Final = 64 * 1024
+_REFUSALS: Final[list[AddressRefused]] = []
+"""Addresses that were refused: the client tells of any failure to connect as one of its own."""
 
 
 class _Odd(Exception):
@@ -124,7 +126,8 @@ def _judge(host: str, found: list[str], port: Any, allow_hosts: list[str]) -> No
         return
     for address in found:
         if why := addresses.why_denied(address):
-            raise AddressRefused(host, address=address, why=why)
+            _REFUSALS.append(AddressRefused(host, address=address, why=why))
+            raise _REFUSALS[0]
 
 
 @asynccontextmanager
@@ -193,8 +196,9 @@ def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
 
 
 def _told(error: BaseException) -> JsonObject:
-    kind = "refused" if isinstance(error, AddressRefused) else "server"
-    return {"kind": kind, "message": str(error) or type(error).__name__}
+    if _REFUSALS:
+        return {"kind": "refused", "message": str(_REFUSALS[0])}
+    return {"kind": "server", "message": str(error) or type(error).__name__}
 
 
 def _tell(answer: JsonObject) -> None:
