@@ -29,7 +29,10 @@ def sleeper(project: Path, seconds: int = 1000) -> str:
     marker = f"{seconds}.{os.getpid()}{time.monotonic_ns()}"
     implementation = {"type": "shell_command", "path": "nap.sh", "args": {"argv": [marker]}}
     directory = write_tool(
-        project / ".vespe/tools/tool-nap", "nap", implementation=implementation, files={"nap.sh": '#!/bin/sh\ntrap "" TERM\nsleep "$1"\nsleep "$1"\n'}
+        project / ".vespe/tools/tool-nap",
+        "nap",
+        implementation=implementation,
+        files={"nap.sh": '#!/bin/sh\ntrap "" TERM\nsleep "$1"\nsleep "$1"\n'},
     )
     (directory / "nap.sh").chmod(0o755)
     return marker
@@ -263,5 +266,7 @@ def test_progress_and_the_prints_of_a_tool_reach_a_client_that_asked(tools: Path
 
 
 def test_closed_stdin_is_an_error_in_words(tools: Path) -> None:
-    done = subprocess.run(["sh", "-c", 'exec "$@" <&-', "sh", "python", "-m", "vespe", "mcp", "serve"], cwd=tools, capture_output=True, check=False)
+    done = subprocess.run(
+        ["sh", "-c", 'exec "$@" <&-', "sh", "python", "-m", "vespe", "mcp", "serve"], cwd=tools, capture_output=True, check=False
+    )
     assert done.returncode in (0, 1) and b"Traceback" not in done.stderr
