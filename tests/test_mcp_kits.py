@@ -54,7 +54,7 @@ def test_a_tool_that_could_not_run_here_is_left_out_with_the_reason(odd: dict[st
 def test_a_snapshot_is_replaced_whole_and_nothing_is_left_beside(home: Path) -> None:
     mcp_kits.write(drafted(definition("one"), definition("two")))
     path = mcp_kits.write(drafted(definition("two")))
-    assert [entry for entry in os.listdir(os.path.dirname(path))] == ["things"]
+    assert os.listdir(os.path.dirname(path)) == ["things"]
     assert sorted(json.loads((Path(path) / "mcp_tools.json").read_text(encoding="utf-8"))) == ["two"] and kits.find_kit("things").tools == 1
 
 

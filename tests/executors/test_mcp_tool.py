@@ -39,7 +39,7 @@ def test_a_result_is_its_text_its_structure_or_all_its_blocks(name: str, result:
 
 def test_a_tool_that_says_that_it_failed_is_an_error_in_its_words(tmp_path: Path) -> None:
     server = ByHand(tmp_path / "s", definition("fails"))
-    with pytest.raises(errors.ToolExecutionError, match="^no such city$"):
+    with pytest.raises(errors.ToolExecutionError, match="no such city"):
         McpTool().execute(tool_of(server, "fails"), {}, context(tmp_path))
 
 
