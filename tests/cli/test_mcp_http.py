@@ -26,7 +26,7 @@ Command = Callable[..., Any]
         (("--no-token",), 2),
         (("--stateless",), 2),
     ],
-    ids=" ".join,
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else str(value),
 )
 def test_p41_what_would_let_others_in_is_refused_before_anything_is_served(options: tuple[str, ...], code: int, command: Command) -> None:
     assert command("mcp", "serve", *options).code == code
@@ -43,7 +43,7 @@ def test_p41_a_token_is_made_for_each_server_printed_once_and_private(project: P
 
 
 def test_a_token_file_is_used_again_and_never_printed(project: Path, tmp_path: Path) -> None:
-    tokens = []
+    tokens: list[str | None] = []
     for _ in range(2):
         with serving(stocked(project) if not tokens else project, "--token-file", str(tmp_path / "token")) as served:
             tokens.append(served.token)

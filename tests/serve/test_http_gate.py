@@ -36,7 +36,7 @@ def test_p41_only_the_owner_on_this_machine_is_let_in(row: dict[str, Any], serve
         raw = f"POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {served.token}\r\nContent-Type: application/json\r\n"
         status, answer = served.request(f"{raw}Content-Length: {headers['Content-Length']}\r\n\r\n")
     else:
-        status, answer = served.post(**headers)
+        status, answer = served.post(INITIALIZE, **headers)
     assert status == row["status"], answer
 
 

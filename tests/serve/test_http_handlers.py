@@ -99,8 +99,8 @@ def test_a_client_that_waits_is_told_that_the_call_still_runs(mode: str, project
         beats: list[float] = []
         async with connected(served, mode) as client, anyio.create_task_group() as tasks:
 
-            async def hear(done: float, total: float | None, message: str | None) -> None:
-                beats.append(done)
+            async def hear(progress: float, total: float | None, message: str | None) -> None:
+                beats.append(progress)
                 if len(beats) == 2:
                     tasks.cancel_scope.cancel()
 
@@ -122,7 +122,7 @@ def test_calls_in_flight_do_not_wait_for_each_other(project: Path) -> None:
 
 
 def test_several_stateless_workers_behind_a_proxy_are_one_server_to_a_client(project: Path, tmp_path: Path) -> None:
-    async def work() -> None:
+    async def work(mode: str) -> None:
         async with connected(between, mode) as client:
             for number in range(6):
                 result = await client.call_tool("add", {"a": number, "b": 1})
@@ -132,7 +132,7 @@ def test_several_stateless_workers_behind_a_proxy_are_one_server_to_a_client(pro
     with serving(stocked(project), *options) as one, serving(project, *options) as two, round_robin(one.port, two.port) as (port, seen):
         between = Serving(port=port, token=one.token, process=one.process, err=one.err)
         for mode in MODES:
-            run(work())
+            run(work(mode))
         assert set(seen) == {one.port, two.port}
 
 
