@@ -1,12 +1,11 @@
 """Trust in a process that lives."""
 
-import os
 from pathlib import Path
 
 import pytest
 
 from tests.ondisk import python_tool
-from vespe import trust
+from vespe import approvals, file_walk, trust
 from vespe.errors import NotTrusted
 from vespe.founding import found_project
 from vespe.serve.grants import LiveTrust
@@ -25,9 +24,6 @@ def test_p2_bytes_that_were_approved_are_looked_at_each_time(home: Path, tmp_pat
     found_project(tmp_path)
     script = python_tool(tmp_path / ".vespe/tools/tool-a", "a", "return 1") / "main.py"
     trust.untrust(tmp_path)
-    os.environ["VESPE_TRUSTED_PATHS"] = ""
-    from vespe import approvals, file_walk
-
     approvals.store_content(str(tmp_path), file_walk.scan(str(tmp_path), *trust.TOOLS), secrets=())
     live = LiveTrust(str(tmp_path), environ={})
     assert live.check().kind == "content"

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -31,13 +32,13 @@ def root(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return directory
 
 
-def look(root: Path, *, registered: str = "", **selection: object) -> Shown:
+def look(root: Path, registered: str = "", **selection: Any) -> Shown:
     workspace = open_workspace(root)
 
     def granted(directory: str | None) -> Grant:
         return trust.check(root, directory, environ={})
 
-    chosen = Selection(**selection)  # type: ignore[arg-type]  # the names of a selection
+    chosen = Selection(**selection)
     return shown(workspace, selection=chosen, granted=granted, load=workspace.load, registered=registered.split().__contains__)
 
 
@@ -65,7 +66,7 @@ def test_a_tool_without_an_implementation_is_shown_where_this_process_has_one(ro
         ({"read_only": True}, ["both"]),
     ],
 )
-def test_kits_names_and_read_only_narrow_it(root: Path, selection: dict[str, object], names: list[str]) -> None:
+def test_kits_names_and_read_only_narrow_it(root: Path, selection: dict[str, Any], names: list[str]) -> None:
     assert list(look(root, **selection).tools) == names
 
 

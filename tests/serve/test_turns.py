@@ -35,6 +35,6 @@ def test_ticks_come_while_nothing_else_does() -> None:
         if len(ticks) == 3:
             items.put(None)
 
-    source: Iterator[int] = iter(items.get, None)  # type: ignore[arg-type]  # None is the end
+    source: Iterator[int] = iter(items.get, None)
     Turns(source, lambda item: None).run(tick, tick_s=0.01)
     assert len(ticks) >= 3
