@@ -50,13 +50,13 @@ PLAN = """\
 12  examples library fuzzing
     serve.snapshot
     serve.http_server
-13  __init__ cli.report cli.verbs
+13  cli.report cli.verbs
     serve.tools
 14  cli.tables
     serve.stdio
-15  cli.mcp_http
+15  cli.mcp_http serving
     cli.size_report cli.arguments cli.boundary cli.editor cli.kit_facts cli.options cli.findings_report
-16  cli.*
+16  cli.* __init__
 17  cli
 18  __main__
 """

@@ -28,7 +28,7 @@ def test_p2_bytes_that_were_approved_are_looked_at_each_time(home: Path, tmp_pat
     live = LiveTrust(str(tmp_path), environ={})
     assert live.check().kind == "content"
     script.write_text("def a(**inputs):\n    return 2\n", encoding="utf-8")
-    with pytest.raises(NotTrusted, match="main.py"):
+    with pytest.raises(NotTrusted, match=r"main\.py"):
         live.check()
 
 
