@@ -79,14 +79,14 @@ class CallPath:
         values = tuple(value for name in tool.secrets if (value := self._secret(name)))
         started = time.perf_counter()
         try:
-            outcome = self._attempt(call, tool, _Attempt(grant, values, cancel))
+            outcome = self._attempt(call, tool, _Attempt(grant, values, cancel, started))
         except (*_RAISED, KeyboardInterrupt) as error:
             known = error if isinstance(error, errors.VespeError) else errors.Interrupted("interrupted")
             self._log(tool, call, _timed(_failed(tool, known, secrets=values), started), values)
             raise
         except errors.VespeError as error:
-            outcome = _failed(tool, error, secrets=values)
-        return self._log(tool, call, _timed(outcome, started), values)
+            outcome = _timed(_failed(tool, error, secrets=values), started)
+        return self._log(tool, call, outcome, values)
 
     def plan(self, tool: Tool, call: Call) -> JsonObject:
         """Say what the call would run, without running it; raises InvalidArguments where the arguments do not fit."""
@@ -120,7 +120,7 @@ class CallPath:
         inputs = checked_inputs(tool, call.arguments)
         secrets = self._secrets(tool, attempt.grant)
         context = self._context(tool, call, directory, secrets, cancel=attempt.cancel)
-        return _finished(tool, self.registry.execute(tool, inputs, context), attempt.secrets)
+        return _finished(tool, self.registry.execute(tool, inputs, context), attempt)
 
     @contextmanager
     def _approved(self, tool: Tool, grant: trust.Grant) -> Iterator[tuple[Tool, str]]:
@@ -180,6 +180,7 @@ class _Attempt:
     grant: trust.Grant
     secrets: tuple[str, ...]
     cancel: threading.Event | None
+    started: float
 
 
 def _deadline(call: Call, tool: Tool) -> float:
@@ -234,7 +235,8 @@ def _quoted(text: str | bytes, error: errors.InvalidDocument) -> str:
     return f", near {line[max(0, error.column - 21) : error.column + 20]!r}"
 
 
-def _finished(tool: Tool, execution: Execution, secrets: tuple[str, ...]) -> Outcome:
+def _finished(tool: Tool, execution: Execution, attempt: _Attempt) -> Outcome:
+    secrets = attempt.secrets
     result, notes, text = _sayable(execution.result, execution.notes)
     if tool.output_schema is not None:
         violations = schemas.compile_schema(tool.output_schema, closed=False).violations(result, subject="the result")
@@ -244,7 +246,14 @@ def _finished(tool: Tool, execution: Execution, secrets: tuple[str, ...]) -> Out
             raise errors.InvalidOutput(f"the result of {tool.name!r} breaks its output schema: {listed}", details=details)
     if secrets:
         result, text = redaction.redact(result, secrets), ""
-    outcome = Outcome(tool=tool.name, uid=tool.uid, result=result, logs=_redacted_text(execution.logs, secrets), notes=notes)
+    outcome = Outcome(
+        tool=tool.name,
+        uid=tool.uid,
+        result=result,
+        duration_ms=(time.perf_counter() - attempt.started) * 1000,
+        logs=_redacted_text(execution.logs, secrets),
+        notes=notes,
+    )
     cap = tool.max_output_bytes or defaults.MAX_OUTPUT_BYTES
     return outcome if text and len(text) * 4 <= cap else _cut(outcome, cap)
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from vespe import tooldir
+from vespe import defaults, tooldir
 from vespe.calls import CallPath
 from vespe.errors import VespeError
 from vespe.models import Entry, JsonObject, Tool
@@ -49,8 +49,7 @@ class Snapshot:
         known = self.loaded[tool.directory or ""]
         if not known.firm or any(stamp(path) != before for path, before in self.near):
             return False
-        directory, config = known.stamps
-        return stamp(tool.directory or "") == directory and stamp(f"{tool.directory}/config.json") == config
+        return stamp(f"{tool.directory}/{defaults.CONFIG_FILE}") == known.stamps[1]
 
 
 def look(
