@@ -53,7 +53,7 @@ def shown(workspace: Workspace, *, selection: Selection, granted: Granted, load:
     left_out: list[str] = []
     for row in workspace.ordered_rows():
         if row.status == "broken":
-            left_out.append(f"{row.entry.name or row.entry.uid} is left out: {row.entry.path}: {row.entry.problem}")
+            left_out.append(broken(row))
         if row.status != "available":
             continue
         try:
@@ -105,6 +105,6 @@ def _unknown(selection: Selection, workspace: Workspace, tools: Mapping[str, Too
     yield from (f"no tool {name!r} is shown" for name in selection.names if name not in known)
 
 
-def shadowed(rows: tuple[Row, ...]) -> Iterator[str]:
-    """Say which tools another one hides."""
-    yield from (f"{r.entry.scope}/{r.entry.name} is hidden by {r.shadowed_by}" for r in rows if r.status == "shadowed")
+def broken(row: Row) -> str:
+    """Say that a tool is left out because it is broken, and what is wrong with it."""
+    return f"{row.entry.name or row.entry.uid} is left out: {row.entry.path}: {row.entry.problem}"
