@@ -30,6 +30,12 @@ def stamps_in(seen: Marks) -> Iterator[Stamp]:
             yield config
 
 
+def by_path(workspace: Workspace, seen: Marks) -> dict[str, tuple[Stamp, Stamp]]:
+    """Give the stamps of each tool in what `marks` gave, by the path of its directory."""
+    ordered = (scope.directory for scope in workspace.scopes if scope.ordered)
+    return {f"{where}/{uid}": (own, config) for where, tools in zip(ordered, seen[2], strict=True) for uid, own, config in tools}
+
+
 def places(workspace: Workspace) -> tuple[str, ...]:
     """Name what decides which tool a name means, without the tools themselves."""
     config = os.path.join(workspace.root, defaults.PROJECT_DIR, defaults.CONFIG_FILE)

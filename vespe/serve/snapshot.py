@@ -1,5 +1,6 @@
 """What a server knows of its project at one moment: the tools that it shows, and what their validity rests on."""
 
+import contextlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -58,7 +59,7 @@ def look(
     """Look at the project: what did not change since `before` is not read again. `token` tells of changes in trust."""
     seen = marks.marks(workspace)
     near = tuple((place, stamp(place)) for place in marks.places(workspace))
-    load = _Loading(before.loaded if before else {})
+    load = _Loading(before.loaded if before else {}, marks.by_path(workspace, seen))
     refusal = None
     try:
         found = shown.shown(workspace, selection=selection, granted=granted, load=load, registered=path.registry.__contains__)
@@ -79,10 +80,13 @@ def look(
 
 
 class _Loading:
-    """Loads tools, each once as long as its directory and its config.json stay as they are."""
+    """Loads tools, each once as long as its directory and its config.json stay as they are.
 
-    def __init__(self, known: Mapping[str, Loaded]) -> None:
-        self._known = known
+    `seen` are the stamps from before the project was scanned: what still has them has been judged by the scan.
+    """
+
+    def __init__(self, known: Mapping[str, Loaded], seen: Mapping[str, tuple[Stamp, Stamp]]) -> None:
+        self._known, self._seen = known, seen
         self.loaded: dict[str, Loaded] = {}
 
     def __call__(self, entry: Entry) -> Tool:
@@ -90,9 +94,17 @@ class _Loading:
         known = self._known.get(entry.path)
         if known is None or not known.firm or known.stamps != stamps or known.tool.scope != entry.scope:
             firm = settled(stamps)
-            known = Loaded(tool=tooldir.load(entry.path, scope=entry.scope, kit_id=entry.kit_id), stamps=stamps, firm=firm)
+            judged = firm and self._seen.get(entry.path) == stamps
+            known = Loaded(tool=_read(entry, judged=judged), stamps=stamps, firm=firm)
         self.loaded[entry.path] = known
         return known.tool
+
+
+def _read(entry: Entry, *, judged: bool) -> Tool:
+    if judged:
+        with contextlib.suppress(VespeError, KeyError):
+            return tooldir.load_judged(entry.path, scope=entry.scope, kit_id=entry.kit_id)
+    return tooldir.load(entry.path, scope=entry.scope, kit_id=entry.kit_id)
 
 
 def unreadable(before: Snapshot, error: VespeError) -> Snapshot:
