@@ -9,9 +9,9 @@ from pathlib import Path
 
 from tests.ondisk import python_tool, vespe, write_tool
 from vespe import report_message, report_progress
+from vespe.deferred import deferred
 from vespe.registry import ToolRegistry
-from vespe.serve import http_server, stdio
-from vespe.serve.http_gate import Policy
+from vespe.serve import stdio
 from vespe.serve.tools import ServedTools
 from vespe.workspace import open_workspace
 
@@ -120,9 +120,13 @@ def serve(root: str, how: str) -> None:
     served = ServedTools(open_workspace(root), registry=registry)
     if how == "stdio":
         return stdio.serve(served)
+    http_gate, http_server = deferred("vespe.serve.http_gate"), deferred("vespe.serve.http_server")
     listener = http_server.bound("127.0.0.1", int(how))
-    print(listener.getsockname()[1], flush=True)
-    return http_server.serve_http(served, listener, Policy(token=None), tell=lambda text: print(text, file=sys.stderr))
+    sys.stdout.write(f"{listener.getsockname()[1]}\n")
+    sys.stdout.flush()
+    policy = http_gate.Policy(token=None)
+    http_server.serve_http(served, listener, policy, tell=lambda text: sys.stderr.write(f"{text}\n"))
+    return None
 
 
 if __name__ == "__main__":

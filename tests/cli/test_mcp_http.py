@@ -69,6 +69,6 @@ def test_p41_a_remote_server_answers_for_other_names_and_still_asks_for_its_toke
 
 def test_p01_an_untrusted_project_is_not_served(command: Command, project: Path) -> None:
     stocked(project)
-    assert command("untrust", "--yes").code == 0
+    assert command("untrust").code == 0
     said = command("mcp", "serve", "--http", "127.0.0.1:0")
     assert said.code == 6 and "serving" not in said.err
