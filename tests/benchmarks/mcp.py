@@ -7,7 +7,6 @@ client is the same bare one for all. `asyncio` is our own server's handling in a
 
 import argparse
 import contextlib
-import importlib.util
 import json
 import os
 import statistics
@@ -120,12 +119,15 @@ SERVERS = {
 }
 
 
+NEEDS = {"SDK low-level": "mcp", "SDK high-level": "mcp", "fastmcp": "fastmcp"}
+
+
 class Client:
     """Writes lines and reads lines."""
 
-    def __init__(self, code: str, cwd: Path) -> None:
+    def __init__(self, code: str, cwd: Path, python: str = sys.executable) -> None:
         self.began = time.perf_counter()
-        argv = [sys.executable, "-c", code]
+        argv = [python, "-c", code]
         self.process = subprocess.Popen(argv, cwd=cwd, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
 
     def send(self, method: str, params: Any, identifier: int | None) -> None:
@@ -169,14 +171,19 @@ class Client:
         self.process.wait(10)
 
 
-def measured(code: str, cwd: Path, calls: int) -> tuple[float, float, float, float]:
-    client = Client(code, cwd)
+def measured(client: Client, calls: int) -> tuple[float, float, float, float]:
     try:
         start = client.begin()
         client.calls(200, 1)
         return start, client.calls(calls, 1), client.calls(calls, 16), client.resident_mib()
     finally:
         client.end()
+
+
+def has(python: str, module: str) -> bool:
+    """Say whether an interpreter has a module."""
+    code = f"import importlib.util, sys; sys.exit(importlib.util.find_spec({module!r}) is None)"
+    return subprocess.run([python, "-c", code], check=False).returncode == 0
 
 
 @contextlib.contextmanager
@@ -203,14 +210,15 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--rounds", type=int, default=3)
     options.add_argument("--calls", type=int, default=3000)
+    options.add_argument("--peers", default=sys.executable, metavar="PYTHON", help="an interpreter that has mcp and fastmcp")
     given = options.parse_args()
-    needs = {"SDK low-level": "mcp", "SDK high-level": "mcp", "fastmcp": "fastmcp"}
-    servers = {name: code for name, code in SERVERS.items() if importlib.util.find_spec(needs.get(name, "json"))}
+    servers = {name: code for name, code in SERVERS.items() if name not in NEEDS or has(given.peers, NEEDS[name])}
     found: dict[str, list[tuple[float, float, float, float]]] = {name: [] for name in servers}
     with project() as root:
         for _ in range(given.rounds):
             for name, code in servers.items():
-                found[name].append(measured(code, root, given.calls))
+                python = given.peers if name in NEEDS else sys.executable
+                found[name].append(measured(Client(code, root, python), given.calls))
     print(f"{'median of ' + str(given.rounds):<18}{'start ms':>10}{'calls/s':>10}{'16 flying':>11}{'MiB':>8}")
     for name, rows in found.items():
         start, one, many, mib = (statistics.median(column) for column in zip(*rows, strict=True))

@@ -73,6 +73,12 @@ def test_an_id_twice_and_more_bytes_than_may_wait_are_refused(sent: Any) -> None
     flights.stop(grace_s=0, end_s=5)
 
 
+def test_p21_arguments_of_more_than_a_mebibyte_are_refused(sent: Any) -> None:
+    large = PendingCall(id=1, name="x", arguments={"a": "y" * (1 << 20)}, revision="2025-11-25")
+    refused = Flights(Calls(), sent.put).submit(large, size=2 << 20)
+    assert refused is not None and refused["error"]["code"] == -32602
+
+
 def test_stopping_ends_what_runs_and_sends_nothing_more(sent: Any) -> None:
     calls = Calls()
     flights = Flights(calls, sent.put)

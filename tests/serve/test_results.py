@@ -65,3 +65,8 @@ def test_a_block_that_a_revision_does_not_know_stands_as_text() -> None:
 )
 def test_an_object_that_only_looks_like_one_is_a_result_like_any_other(value: Any) -> None:
     assert not is_tool_result(value)
+
+
+def test_p24_what_was_repaired_and_where_the_whole_is_stands_in_meta() -> None:
+    meta = result_of(given("head … tail", truncated=True, output_file="/whole", notes=("cut",)), None, NEW)["_meta"]
+    assert (meta["vespe/notes"], meta["vespe/outputFile"]) == (["cut"], "/whole") and len(meta) == 3

@@ -6,6 +6,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final
 
+from vespe import documents
+from vespe.defaults import MAX_ARGUMENT_BYTES
 from vespe.models import JsonObject
 from vespe.serve import messages, running
 from vespe.serve.messages import RequestId
@@ -57,6 +59,9 @@ class Flights:
 
         A tool of this process that was quick lately runs at once in this thread, and has been answered on return.
         """
+        if size > MAX_ARGUMENT_BYTES and len(documents.compact_json(pending.arguments).encode()) > MAX_ARGUMENT_BYTES:
+            said = f"the arguments have more than {MAX_ARGUMENT_BYTES} bytes"
+            return messages.failed(pending.id, messages.INVALID_PARAMS, said)
         here = self._calls.in_process(pending.name) and self._slow.get(pending.name, 0) < _MAX_SLOW
         with self._change:
             if pending.id in self._known:

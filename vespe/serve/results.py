@@ -26,15 +26,27 @@ def result_of(outcome: Outcome, output_schema: JsonObject | None, revision: str)
     value, failed = execution.told(outcome)
     if not failed and output_schema is None and is_tool_result(value):
         return dialects.complete(_sieved(value, revision), revision)
+    return dialects.complete(_said(outcome, value, output_schema, revision) | _noted(outcome), revision)
+
+
+def _said(outcome: Outcome, value: JsonValue, output_schema: JsonObject | None, revision: str) -> JsonObject:
+    failed = outcome.error is not None
     content = [{"type": "text", "text": execution.text_of(value)}]
     if failed or outcome.truncated:
         # What was cut no longer fits the schema that clients hold a result to.
-        return dialects.complete({"content": content, "isError": failed or output_schema is not None}, revision)
+        return {"content": content, "isError": failed or output_schema is not None}
     result: JsonObject = {"content": content, "isError": False}
     any_value = output_schema is not None and dialects.structures_any(revision)
     if any_value or (isinstance(value, dict) and dialects.has_structure(revision)):
         result["structuredContent"] = value
-    return dialects.complete(result, revision)
+    return result
+
+
+def _noted(outcome: Outcome) -> JsonObject:
+    """Give `_meta` with what was repaired and where the whole of a result that was cut is, where there is any of it."""
+    meta: JsonObject = {"vespe/notes": list(outcome.notes)} if outcome.notes else {}
+    meta |= {"vespe/outputFile": outcome.output_file} if outcome.output_file else {}
+    return {"_meta": meta} if meta else {}
 
 
 def is_tool_result(value: JsonValue) -> bool:
