@@ -46,12 +46,12 @@ PLAN = """\
     serve.running serve.marks serve.shown
 11  calls adapters.recognition audit
     serve.flights
-    serve.http_handlers
 12  examples library fuzzing
     serve.snapshot
-    serve.http_server
+    serve.http_handlers
 13  cli.report cli.verbs
     serve.tools
+    serve.http_server
 14  cli.tables
     serve.stdio
 15  cli.mcp_http serving
@@ -157,7 +157,9 @@ def test_each_library_has_one_owner() -> None:
         f"{MODULES[name]}:{line}: {name} imports {imported}, which belongs to {OWNERS[imported.partition('.')[0]]}"
         for name in MODULES
         for imported, line in imports(name)
-        if (owner := OWNERS.get(imported.partition(".")[0])) and name not in owner.split() and not (owner == "cli" and name.startswith("cli."))
+        if (owner := OWNERS.get(imported.partition(".")[0]))
+        and name not in owner.split()
+        and not (owner == "cli" and name.startswith("cli."))
     ]
     assert not wrong, "\n".join(wrong)
 

@@ -90,7 +90,7 @@ def _error(error: JsonObject, name: str, *, kit: str, logs: str) -> VespeError:
         hint = 'pip install "vespe[mcp]"'
         return ToolExecutionError(f"asking an MCP server needs the official MCP SDK, and {message} is not installed", hint=hint)
     if kind in ("changed", "gone"):
-        hint = f"`vespe kit add-mcp {kit} --update` shows what changed, and asks"
+        hint = f"`vespe kit add-mcp {kit} --update` shows what changed, and asks" if kit else "add the server as a kit, and review it there"
         return Refused(f"the MCP server of {name} is another one than was approved: {message}", hint=hint)
     if kind == "refused":
         return Refused(message, hint="only you can allow a private host: `vespe config set allow_hosts '[\"HOST:PORT\"]'`")

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from tests.http_serving import serving, stocked
 from tests.mcp_servers import ByHand, definition
-from tests.ondisk import python_tool
+from tests.ondisk import python_tool, vespe
 
 Command = Callable[..., Any]
 
@@ -98,3 +99,20 @@ def test_a_server_that_does_not_start_is_a_sentence(command: Command) -> None:
 def test_p37_a_url_that_only_the_user_may_allow_is_refused(command: Command) -> None:
     said = command("kit", "add-mcp", "things", "--yes", "--url", "http://127.0.0.1:9/mcp")
     assert said.code == 6 and "loopback" in said.err and "allow_hosts" in said.err
+
+
+def test_a_server_behind_a_url_is_asked_with_a_secret_that_stands_in_no_file(
+    command: Command, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, home: Path
+) -> None:
+    (tmp_path / "other").mkdir()
+    assert vespe("init", cwd=tmp_path / "other").returncode == 0
+    with serving(stocked(tmp_path / "other")) as served:
+        monkeypatch.setenv("REMOTE_TOKEN", str(served.token))
+        assert command("config", "set", "allow_hosts", f'["127.0.0.1:{served.port}"]').code == 0
+        header = "Authorization: Bearer ${env:REMOTE_TOKEN}"
+        made = command("kit", "add-mcp", "remote", "--yes", "--activate", "--url", served.url, "--header", header)
+        assert made.code == 0, made.err
+        assert command("tool", "run", "add", "a=1", "b=2").out == "3"
+        monkeypatch.setenv("REMOTE_TOKEN", "x" * 40)
+        assert command("tool", "run", "add", "a=1", "b=2").code == 1
+    assert not [path for path in home.rglob("*") if path.is_file() and str(served.token).encode() in path.read_bytes()]

@@ -46,7 +46,7 @@ def test_a_tool_that_says_that_it_failed_is_an_error_in_its_words(tmp_path: Path
 def test_a_plan_says_what_would_start_and_keeps_secrets_unsaid(tmp_path: Path) -> None:
     tool = tool_of(ByHand(tmp_path / "s"), headers={"Authorization": "Bearer ${env:TOKEN}"})
     plan = McpTool().plan(tool, {"text": "hi"}, context(tmp_path))
-    assert plan["tool"] == "echo" and plan["arguments"] == {"text": "hi"}
+    assert plan["entrypoint"] == "echo" and plan["arguments"] == {"text": "hi"}
     assert plan["headers"] == {"Authorization": "Bearer ${env:TOKEN}"}
 
 

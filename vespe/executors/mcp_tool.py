@@ -18,9 +18,9 @@ class McpTool:
     type = "mcp_tool"
 
     def plan(self, tool: Tool, inputs: JsonObject, context: Context) -> JsonObject:
-        """Give `command` or `url` and `headers`, the `digest`, the server's `tool` and its `arguments`; secrets stand as `${env:NAME}`."""
+        """Give `command` or `url` and `headers`, the `digest`, the tool's `entrypoint` at the server and its `arguments`; secrets stand as `${env:NAME}`."""
         args = _args(tool)
-        return {key: args[key] for key in _SHOWN if key in args} | {"tool": _entrypoint(tool), "arguments": inputs}
+        return {key: args[key] for key in _SHOWN if key in args} | {"entrypoint": _entrypoint(tool), "arguments": inputs}
 
     def execute(self, tool: Tool, inputs: JsonObject, context: Context) -> Execution:
         """Call the tool; what the server writes to stderr is the log.
