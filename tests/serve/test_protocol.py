@@ -93,6 +93,15 @@ def test_a_subscription_that_is_cancelled_hears_no_more() -> None:
     assert protocol.handle(message, session, Shelf()) is None and protocol.changes(session) == []
 
 
+def test_subscriptions_are_bounded() -> None:
+    session = Session()
+    session.subscriptions = {number: {} for number in range(100)}
+    wanted = {"notifications": {}, "_meta": ENVELOPE}
+    message = {"jsonrpc": "2.0", "id": "one more", "method": "subscriptions/listen", "params": wanted}
+    answer: Any = protocol.handle(message, session, Shelf())
+    assert answer["error"]["code"] == -32000
+
+
 def test_nobody_is_told_of_changes_who_did_not_ask() -> None:
     assert protocol.changes(Session()) == []
 

@@ -39,6 +39,7 @@ def command(
     """
     selection = Selection(kits=kits, names=names, read_only=read_only)
     tools = ServedTools(open_workspace(project_dir), trusted=trusted, selection=selection, keep_arguments=log_arguments)
+    gc.freeze()
     gc.enable()  # unlike a command, a server lives
     for sentence in (*tools.warnings, *tools.left_out):
         report.warn(sentence)

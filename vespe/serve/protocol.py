@@ -6,11 +6,13 @@ from typing import Any, Final, Protocol, TypeAlias
 
 from vespe.models import JsonObject, JsonValue
 from vespe.serve import dialects, messages
+from vespe.serve.descriptions import TEMPLATE
 from vespe.serve.messages import INVALID_PARAMS, ProtocolError, RequestId
 
 LEVELS: Final = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 """The levels of log messages, the least grave first."""
 _RESOURCE_NOT_FOUND: Final = -32002
+_MAX_SUBSCRIPTIONS: Final = 100
 
 
 class ToolSource(Protocol):
@@ -195,6 +197,8 @@ def _listen(request: _Request) -> JsonObject:
         raise ProtocolError(INVALID_PARAMS, "subscriptions/listen needs notifications, an object")
     if request.id in request.session.subscriptions:
         raise ProtocolError(messages.INVALID_REQUEST, "a subscription of that id is open")
+    if len(request.session.subscriptions) >= _MAX_SUBSCRIPTIONS:
+        raise ProtocolError(messages.BUSY, f"{_MAX_SUBSCRIPTIONS} subscriptions are open already")
     agreed: JsonObject = {key: True for key in ("toolsListChanged", "resourcesListChanged") if wanted.get(key) is True}
     request.session.subscriptions[request.id] = agreed
     said: JsonObject = {"notifications": agreed, "_meta": {dialects.SUBSCRIPTION_KEY: request.id}}
@@ -240,13 +244,13 @@ def _read_resource(request: _Request) -> JsonObject:
         raise ProtocolError(code, error.message, data={"uri": uri}) from None
 
 
-def _nothing(key: str) -> Callable[[_Request], JsonObject]:
-    """Give the method that lists what this server has none of."""
+def _always(key: str, *items: JsonObject) -> Callable[[_Request], JsonObject]:
+    """Give the method that lists what is the same in every project."""
 
     def listed(request: _Request) -> JsonObject:
         if _cursor(request) is not None:
             raise ProtocolError(INVALID_PARAMS, "there is no such cursor")
-        return dialects.complete({key: []}, request.revision, cached=True)
+        return dialects.complete({key: list(items)}, request.revision, cached=True)
 
     return listed
 
@@ -266,9 +270,9 @@ _BOTH: Final[dict[str, Callable[[_Request], Any]]] = {
     "tools/list": _list_tools,
     "tools/call": _call_tool,
     "resources/list": _list_resources,
-    "resources/templates/list": _nothing("resourceTemplates"),
+    "resources/templates/list": _always("resourceTemplates", TEMPLATE),
     "resources/read": _read_resource,
-    "prompts/list": _nothing("prompts"),
+    "prompts/list": _always("prompts"),
     "prompts/get": _get_prompt,
 }
 _HANDSHAKE: Final = _BOTH | {"initialize": _initialize, "ping": _ping, "logging/setLevel": _set_level}

@@ -55,6 +55,7 @@ class _Server:
         self._outbox = Outbox(streams.target, source=streams.source)
         self._flights = Flights(tools, self._outbox.send, limit=max_calls)
         self._changes = Changes(tools)
+        self._over = False
         self._events = select.poll()
         self._events.register(streams.source, select.POLLIN)
         self._events.register(streams.target, 0)
@@ -66,6 +67,7 @@ class _Server:
             Turns(source, self._take).run(self._tick, tick_s=_TICK_S)
             grace_s = 0.0 if self._outbox.gone else _GRACE_S
         finally:
+            self._over = True
             self._flights.stop(grace_s=grace_s, end_s=_END_S)
 
     def _tick(self) -> None:
@@ -83,7 +85,7 @@ class _Server:
         """Wait for input; False where the client no longer reads."""
         while not self._outbox.gone:
             events = dict(self._events.poll())
-            if self._streams.target in events:
+            if self._over or self._streams.target in events:
                 return False
             if self._streams.source in events:
                 return True
@@ -121,15 +123,18 @@ def claimed() -> Iterator[Streams]:
         streams = Streams(source=os.dup(0), target=os.dup(1))
     except OSError as error:
         raise StorageError("speak MCP over", "stdin and stdout", error) from error
+    clean = False
     nowhere = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
     try:
         os.dup2(nowhere, 0)
         os.dup2(2 if _is_open(2) else nowhere, 1)
         yield streams
+        clean = True
     finally:
         os.dup2(streams.source, 0)
         os.dup2(streams.target, 1)
-        for descriptor in (nowhere, streams.source, streams.target):
+        # After an interruption a thread may still wait for the old ones: their numbers must not become other files'.
+        for descriptor in (nowhere, streams.source, streams.target) if clean else (nowhere,):
             os.close(descriptor)
 
 
