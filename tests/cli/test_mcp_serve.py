@@ -57,3 +57,13 @@ def test_there_is_no_project_here_is_3(home: Path, tmp_path: Path) -> None:
 
 def test_serving_is_in_the_help(command: Callable[..., Any]) -> None:
     assert "--read-only" in command("mcp", "serve", "--help").out
+
+
+def test_a_client_that_closed_stderr_is_served_all_the_same(project: Path) -> None:
+    with served(project, stderr=subprocess.PIPE) as client:
+        client.hello()
+        assert client.process.stderr is not None
+        client.process.stderr.close()
+        python_tool(project / ".vespe/tools/tool-poison", "not a name", "return 1")
+        python_tool(project / ".vespe/tools/tool-good", "good", "return 1")
+        assert client.read()["method"] == "notifications/tools/list_changed" and client.names() == ["good"]

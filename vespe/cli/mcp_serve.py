@@ -1,5 +1,6 @@
 """`vespe mcp serve`: show the project's tools to every MCP client."""
 
+import contextlib
 import gc
 import os
 
@@ -42,11 +43,17 @@ def command(
     gc.freeze()
     gc.enable()  # unlike a command, a server lives
     for sentence in (*tools.warnings, *tools.left_out):
-        report.warn(sentence)
+        _warn(sentence)
     if http is not None:
         mcp_http.serve(tools, http, max_calls=max_calls)
         return 0
     if os.isatty(0):
         report.note(f"serving {report.count(len(tools.names), 'tool')} over stdin and stdout, for an MCP client to start; Ctrl-D ends it")
-    stdio.serve(tools, max_calls=max_calls, warn=report.warn)
+    stdio.serve(tools, max_calls=max_calls, warn=_warn)
     return 0
+
+
+def _warn(sentence: str) -> None:
+    """Warn whoever reads stderr: a client that closed it still wants to be served."""
+    with contextlib.suppress(OSError):
+        report.warn(sentence)

@@ -20,7 +20,7 @@ from vespe.serve.tools import ServedTools
 from vespe.serve.turns import Turns
 
 MAX_LINE_BYTES: Final = 4 * 1024 * 1024
-_GRACE_S: Final = 0.4
+_GRACE_S: Final = 0.5
 """How long calls may go on when stdin has ended; then they are ended."""
 _END_S: Final = 0.5
 _TICK_S: Final = 0.5
