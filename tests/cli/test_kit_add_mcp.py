@@ -9,6 +9,7 @@ import pytest
 from tests.http_serving import serving, stocked
 from tests.mcp_servers import ByHand, definition
 from tests.ondisk import python_tool, vespe
+from tests.stdio_client import served
 
 Command = Callable[..., Any]
 
@@ -106,13 +107,23 @@ def test_a_server_behind_a_url_is_asked_with_a_secret_that_stands_in_no_file(
 ) -> None:
     (tmp_path / "other").mkdir()
     assert vespe("init", cwd=tmp_path / "other").returncode == 0
-    with serving(stocked(tmp_path / "other")) as served:
-        monkeypatch.setenv("REMOTE_TOKEN", str(served.token))
-        assert command("config", "set", "allow_hosts", f'["127.0.0.1:{served.port}"]').code == 0
+    with serving(stocked(tmp_path / "other")) as up:
+        monkeypatch.setenv("REMOTE_TOKEN", str(up.token))
+        assert command("config", "set", "allow_hosts", f'["127.0.0.1:{up.port}"]').code == 0
         header = "Authorization: Bearer ${env:REMOTE_TOKEN}"
-        made = command("kit", "add-mcp", "remote", "--yes", "--activate", "--url", served.url, "--header", header)
+        made = command("kit", "add-mcp", "remote", "--yes", "--activate", "--url", up.url, "--header", header)
         assert made.code == 0, made.err
         assert command("tool", "run", "add", "a=1", "b=2").out == "3"
         monkeypatch.setenv("REMOTE_TOKEN", "x" * 40)
         assert command("tool", "run", "add", "a=1", "b=2").code == 1
-    assert not [path for path in home.rglob("*") if path.is_file() and str(served.token).encode() in path.read_bytes()]
+    assert not [path for path in home.rglob("*") if path.is_file() and str(up.token).encode() in path.read_bytes()]
+
+
+def test_what_is_served_over_mcp_is_the_lot(server: ByHand, command: Command, project: Path) -> None:
+    python_tool(project / ".vespe/tools/tool-mine", "mine", "return 'mine'")
+    server.lists(definition(), definition("image"))
+    command("kit", "add-mcp", "things", "--yes", "--activate", "--", *server.command)
+    with served(project) as client:
+        assert client.names() == ["echo", "image", "mine"]
+        assert client.call("mine")["content"][0]["text"] == "mine"
+        assert [block["type"] for block in client.call("image")["content"]] == ["text", "image"]

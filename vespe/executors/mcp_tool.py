@@ -18,7 +18,10 @@ class McpTool:
     type = "mcp_tool"
 
     def plan(self, tool: Tool, inputs: JsonObject, context: Context) -> JsonObject:
-        """Give `command` or `url` and `headers`, the `digest`, the tool's `entrypoint` at the server and its `arguments`; secrets stand as `${env:NAME}`."""
+        """Give `command`, or `url` and `headers`, the `digest`, the tool's `entrypoint` at the server and its `arguments`.
+
+        Secrets stand as `${env:NAME}`.
+        """
         args = _args(tool)
         return {key: args[key] for key in _SHOWN if key in args} | {"entrypoint": _entrypoint(tool), "arguments": inputs}
 
