@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from tests.http_serving import serving, stocked
 from tests.mcp_servers import ByHand, definition
 from vespe import mcp_definitions
 
@@ -42,3 +43,15 @@ def test_a_failure_is_an_answer_too(tmp_path: Path) -> None:
     assert answer({"command": ["/nonexistent"], "cwd": str(tmp_path)})["error"]["kind"] == "server"
     refused = answer({"url": "http://10.0.0.1/mcp", "headers": {}, "allow_hosts": []})["error"]
     assert refused["kind"] == "refused" and "10.0.0.1 is private" in refused["message"]
+
+
+def test_a_server_over_http_is_asked_with_the_headers_that_were_given(project: Path) -> None:
+    with serving(stocked(project)) as served:
+        reach = {"url": served.url, "headers": served.headers, "allow_hosts": [f"127.0.0.1:{served.port}"]}
+        assert [tool["name"] for tool in answer(reach)["tools"]] == ["add", "nap"]
+        assert "error" in answer(reach | {"headers": {}})
+
+
+def test_a_name_is_judged_by_the_addresses_that_it_has() -> None:
+    refused = answer({"url": "http://localhost:9/mcp", "headers": {}, "allow_hosts": []})["error"]
+    assert refused["kind"] == "refused" and "loopback" in refused["message"]
