@@ -1,6 +1,7 @@
 """MCP over stdin and stdout: one JSON-RPC message a line, calls in threads, answers as they are there."""
 
 import contextlib
+import errno
 import os
 import select
 from collections.abc import Callable, Iterator
@@ -119,10 +120,9 @@ def _nobody(_: str) -> None:
 @contextlib.contextmanager
 def claimed() -> Iterator[Streams]:
     """Take stdin and stdout for the protocol alone: what else reads stdin finds its end, and what else prints goes to stderr."""
-    try:
-        streams = Streams(source=os.dup(0), target=os.dup(1))
-    except OSError as error:
-        raise StorageError("speak MCP over", "stdin and stdout", error) from error
+    if not _is_open(0) or not _is_open(1):
+        raise StorageError("speak MCP over", "stdin and stdout", OSError(errno.EBADF, "one of them is closed"))
+    streams = Streams(source=os.dup(0), target=os.dup(1))
     clean = False
     nowhere = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
     try:
