@@ -4,14 +4,14 @@ VENV ?= .venv
 PIP = $(PYTHON) -m pip --python $(VENV)/bin/python --disable-pip-version-check
 BIN = $(VENV)/bin
 
-.PHONY: demo test lint types tests wheel docs clean
+.PHONY: demo test lint types tests wheel docs node clean
 
 ## demo: install Vespe and watch it work in a fresh temporary project
 demo: $(VENV)/.installed
 	$(BIN)/vespe demo
 
 ## test: install Vespe with its development tools and run every check
-test: $(VENV)/.developed lint types tests wheel
+test: $(VENV)/.developed node lint types tests wheel
 
 lint:
 	$(BIN)/ruff check .
@@ -34,6 +34,18 @@ wheel:
 docs: $(VENV)/.developed
 	$(BIN)/python -m tests.render_cli
 	$(BIN)/python -m tests.render_lint
+
+## node: install the foreign MCP clients and the conformance suite, which the tests try where npm is there
+NODE = $(VENV)/node
+node:
+	@if command -v npm > /dev/null; then $(MAKE) --no-print-directory $(NODE)/.installed; \
+	else echo "npm is not installed: THE TESTS WITH FOREIGN MCP CLIENTS WILL BE SKIPPED"; fi
+
+$(NODE)/.installed: tests/cases/mcp/node/package.json
+	mkdir -p $(NODE)
+	cp tests/cases/mcp/node/package.json $(NODE)/
+	npm install --prefix $(NODE) --no-audit --no-fund --no-package-lock --loglevel=error && touch $@ \
+	|| echo "npm could not install them: THE TESTS WITH FOREIGN MCP CLIENTS WILL BE SKIPPED"
 
 # Debian splits ensurepip from Python: pip installs into an environment that has no pip of its own.
 $(VENV)/bin/python:

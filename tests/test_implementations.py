@@ -3,11 +3,11 @@ from typing import Any
 import pytest
 
 from vespe import implementations
-from vespe.executors import http_request, python_script, shell_command
+from vespe.executors import http_request, mcp_tool, python_script, shell_command
 from vespe.http_templates import ARGUMENTS
 from vespe.web import MAX_REDIRECTS
 
-TYPES = (python_script.PythonScript, shell_command.ShellCommand, http_request.HttpRequest)
+TYPES = (python_script.PythonScript, shell_command.ShellCommand, http_request.HttpRequest, mcp_tool.McpTool)
 SHELL: dict[str, Any] = {"type": "shell_command", "entrypoint": "echo", "args": {}}
 PYTHON: dict[str, Any] = {"type": "python_script", "path": "main.py", "entrypoint": "run"}
 
@@ -73,3 +73,28 @@ def test_a_url_with_a_literal_host_is_taken(url: str) -> None:
 @pytest.mark.parametrize("entrypoint", ["run", "läuft", "_x9"])
 def test_a_python_function_may_have_any_name_that_python_takes(entrypoint: str) -> None:
     assert found({**PYTHON, "entrypoint": entrypoint}) == []
+
+
+@pytest.mark.parametrize(
+    ("changed", "pointer"),
+    [
+        ({"entrypoint": None}, ""),
+        ({"path": "x"}, "/path"),
+        ({"args": {}}, "/args"),
+        ({"args": {"command": ["x"], "url": "https://h"}}, "/args"),
+        ({"args": {"command": "x"}}, "/args/command"),
+        ({"args": {"command": []}}, "/args/command"),
+        ({"args": {"url": "ftp://h"}}, "/args/url"),
+        ({"args": {"url": 1}}, "/args/url"),
+        ({"args": {"url": "https://h", "headers": {"a b": "c"}}}, "/args/headers/a b"),
+        ({"args": {"url": "https://h", "headers": [1]}}, "/args/headers"),
+        ({"args": {"url": "https://h", "digest": "sha256:0"}}, "/args/digest"),
+        ({"args": {"url": "https://h", "shell": "x"}}, "/args/shell"),
+    ],
+)
+def test_a_tool_of_an_mcp_server_says_its_server_and_its_pin(changed: dict[str, Any], pointer: str) -> None:
+    whole = {"type": "mcp_tool", "entrypoint": "t", "args": {"command": ["x"], "digest": f"sha256:{'0' * 64}"}}
+    assert found(whole) == []
+    if "args" in changed and "digest" not in changed["args"] and "shell" not in changed["args"]:
+        changed["args"]["digest"] = whole["args"]["digest"]  # type: ignore[index]  # the literal above
+    assert f"/implementation_details{pointer}" in [at for at, _ in found({**whole, **changed})]

@@ -27,7 +27,10 @@ PROMISED = {
     "execute_tool",
     "list_available_tools",
     "load_tool",
+    "report_message",
+    "report_progress",
     "resolve_tool",
+    "serve_stdio",
 }
 
 

@@ -71,6 +71,11 @@ def test_running_a_shell_tool_loads_no_http_client_no_event_loop_and_no_referenc
     assert not loaded & {"httpx2", "httpcore2", "asyncio", "jsonschema", "rich", "git", "yaml", "pydantic", "tempfile"}
 
 
+def test_serving_over_stdio_loads_neither_the_sdk_nor_pydantic_nor_an_event_loop(stocked: Path) -> None:
+    loaded = modules_of("mcp", "serve", cwd=stocked)
+    assert loaded & (NEVER_FOR_A_LISTING | {"mcp", "mcp_types", "anyio", "starlette", "uvicorn", "ssl", "tempfile"}) == set()
+
+
 def test_the_package_itself_loads_nothing_until_a_name_is_used() -> None:
     code = "import sys, vespe; print(sorted(m for m in sys.modules if m.startswith('vespe.')))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, encoding="utf-8", check=True)

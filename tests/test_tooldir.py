@@ -345,3 +345,11 @@ def test_the_published_schema_allows_whatever_the_validator_allows(document: dic
 def test_importing_the_module_loads_no_validator() -> None:
     code = "import sys, vespe.tooldir; assert not {'jsonschema', 'jsonschema_rs', 'referencing', 'difflib'} & set(sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_what_was_judged_already_is_read_as_loading_reads_it(tmp_path: Path) -> None:
+    directory = python_tool(tmp_path / "tool-a", "a", "return 1")
+    assert tooldir.load_judged(directory, scope="s") == tooldir.load(directory, scope="s")
+    (directory / "config.json").write_text("{", encoding="utf-8")
+    with pytest.raises(InvalidDocument):
+        tooldir.load_judged(directory)

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from vespe.models import Implementation, Kit, ProjectConfig, Resolution, Tool
     from vespe.outcomes import Call, Failure, Outcome
     from vespe.registry import ToolImplementation, ToolRegistry
+    from vespe.serving import serve_stdio
+    from vespe.steps import report_message, report_progress
 
 __all__ = [
     "Call",
@@ -33,7 +35,10 @@ __all__ = [
     "execute_tool",
     "list_available_tools",
     "load_tool",
+    "report_message",
+    "report_progress",
     "resolve_tool",
+    "serve_stdio",
 ]
 
 _MODULES = {
@@ -41,7 +46,9 @@ _MODULES = {
     **dict.fromkeys(("Call", "Failure", "Outcome"), "vespe.outcomes"),
     **dict.fromkeys(("Project", "create_tool", "execute_tool", "list_available_tools", "load_tool", "resolve_tool"), "vespe.library"),
     **dict.fromkeys(("ToolImplementation", "ToolRegistry"), "vespe.registry"),
+    **dict.fromkeys(("report_message", "report_progress"), "vespe.steps"),
     "VespeError": "vespe.errors",
+    "serve_stdio": "vespe.serving",
 }
 
 

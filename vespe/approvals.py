@@ -105,7 +105,7 @@ def forget(root: str, digest: str | None, places: Iterable[Place]) -> tuple[Appr
     gone: list[Approval] = []
     if not _names():
         return ()
-    with documents.locked(_directory()):
+    with documents.locked(directory()):
         for name, approval in _all():
             given_here = approval.path in (root, own) or approval.path.startswith(f"{own}{os.sep}")
             if given_here or name in keys or (digest and approval.digest == digest):
@@ -114,7 +114,8 @@ def forget(root: str, digest: str | None, places: Iterable[Place]) -> tuple[Appr
     return tuple(gone)
 
 
-def _directory() -> str:
+def directory() -> str:
+    """Give the directory of the records; it may not exist."""
     return os.path.join(locations.user_state_dir(), "trust")
 
 
@@ -133,23 +134,23 @@ def _document(kind: str, path: str) -> JsonObject:
 
 
 def _store(name: str, document: JsonObject) -> Approval:
-    directory = _directory()
+    where = directory()
     try:
-        os.makedirs(directory, mode=0o700, exist_ok=True)
-        if stat.S_IMODE(os.stat(directory).st_mode) != 0o700:
-            os.chmod(directory, 0o700)
+        os.makedirs(where, mode=0o700, exist_ok=True)
+        if stat.S_IMODE(os.stat(where).st_mode) != 0o700:
+            os.chmod(where, 0o700)
     except OSError as error:
-        raise StorageError("make", directory, error) from error
-    with documents.locked(directory):
+        raise StorageError("make", where, error) from error
+    with documents.locked(where):
         for left in _listed():
             if left.endswith(".tmp"):
                 _remove(left)
-        documents.write_atomic(os.path.join(directory, name), documents.dump_json(document), mode=0o600)
+        documents.write_atomic(os.path.join(where, name), documents.dump_json(document), mode=0o600)
     return _approval(document)
 
 
 def _remove(name: str) -> None:
-    path = os.path.join(_directory(), name)
+    path = os.path.join(directory(), name)
     try:
         os.unlink(path)
     except FileNotFoundError:
@@ -164,11 +165,11 @@ def _names() -> list[str]:
 
 def _listed() -> list[str]:
     try:
-        return os.listdir(_directory())
+        return os.listdir(directory())
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:
-        raise StorageError("read", _directory(), error) from error
+        raise StorageError("read", directory(), error) from error
 
 
 def _all() -> Iterator[tuple[str, Approval]]:
@@ -183,7 +184,7 @@ def _read(name: str) -> Approval | None:
 
     A repository can carry a file into a home directory that is its checkout, but git cannot carry mode 0600.
     """
-    path = os.path.join(_directory(), name)
+    path = os.path.join(directory(), name)
     try:
         status = os.stat(path, follow_symlinks=False)
     except (FileNotFoundError, NotADirectoryError):

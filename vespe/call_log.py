@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import functools
 import hashlib
 import json
 import os
@@ -12,6 +13,7 @@ from typing import Final
 
 from vespe import documents, locations, redaction
 from vespe.errors import InvalidDocument, StorageError
+from vespe.log_file import OLD, LogFile, make_directory
 from vespe.models import JsonObject, JsonValue, Tool
 from vespe.outcomes import Outcome
 
@@ -20,9 +22,43 @@ MAX_LOG_BYTES: Final = 4 * 1024 * 1024
 MAX_LINE_BYTES: Final = 1024 * 1024
 """A line that would be longer goes without its arguments, and says so."""
 MAX_OUTPUTS: Final = 50
-_OLD: Final = ".1"
+_CANONICAL: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=repr)
 _OUTPUT = re.compile(r"[0-9a-f]{16}-[0-9a-f]{16}\.out\b")
 """Also what a killed process left of one."""
+
+
+class CallLog:
+    """The log of one project. It is opened for each line, unless `kept` leaves it open between them, for a process that lives.
+
+    `keep_arguments` writes the arguments and not only their digest. One may serve several threads; `close` ends a kept one.
+    """
+
+    def __init__(self, project_root: str, *, keep_arguments: bool = False, kept: bool = False) -> None:
+        self._root = project_root
+        self._keep_arguments = keep_arguments
+        self._file = LogFile(_path(project_root), limit=MAX_LOG_BYTES, kept=kept)
+
+    def append(self, tool: Tool, arguments: JsonValue, *, outcome: Outcome, secrets: Collection[str] = ()) -> str | None:
+        """Add one line about a call; never raises: what could not be written is lost, and the answer is a sentence that says so.
+
+        The line has `time` (ISO 8601, UTC, ms), `project`, `tool`, `uid`, `scope`, `arguments_digest` (SHA-256 of the
+        arguments as canonical JSON, or of a text that is not JSON), `outcome` (`ok` or the error's code), `duration_ms`,
+        `truncated`, and `arguments` where they are kept, in which the values `secrets` are redacted. One write a line:
+        writers do not mix.
+        """
+        try:
+            document = _line(self._root, tool, outcome) | {"arguments_digest": arguments_digest(arguments)}
+            line = documents.compact_json(document | _kept(arguments, secrets) if self._keep_arguments else document).encode("utf-8")
+            if len(line) > MAX_LINE_BYTES:
+                line = documents.compact_json(document | {"arguments_cut": True}).encode("utf-8")
+            self._file.append(line)
+        except (OSError, ValueError, TypeError, RecursionError) as error:
+            return f"the call could not be logged: {error}"
+        return None
+
+    def close(self) -> None:
+        """Close the file, where it is open."""
+        self._file.close()
 
 
 def append(
@@ -34,21 +70,8 @@ def append(
     keep_arguments: bool = False,
     secrets: Collection[str] = (),
 ) -> str | None:
-    """Add one line about a call; never raises: what could not be written is lost, and the answer is a sentence that says so.
-
-    The line has `time` (ISO 8601, UTC, ms), `project`, `tool`, `uid`, `scope`, `arguments_digest` (SHA-256 of the arguments as
-    canonical JSON, or of a text that is not JSON), `outcome` (`ok` or the error's code), `duration_ms`, `truncated`, and
-    `arguments` with `keep_arguments`, in which the values `secrets` are redacted. One write a line: writers do not mix.
-    """
-    try:
-        document = _line(project_root, tool, outcome) | {"arguments_digest": arguments_digest(arguments)}
-        line = documents.compact_json(document | _kept(arguments, secrets) if keep_arguments else document).encode("utf-8")
-        if len(line) > MAX_LINE_BYTES:
-            line = documents.compact_json(document | {"arguments_cut": True}).encode("utf-8")
-        _write(_path(project_root), line + b"\n")
-    except (OSError, ValueError, TypeError, RecursionError) as error:
-        return f"the call could not be logged: {error}"
-    return None
+    """Add one line about a call; see `CallLog.append`."""
+    return CallLog(project_root, keep_arguments=keep_arguments).append(tool, arguments, outcome=outcome, secrets=secrets)
 
 
 def read(project_root: str | None = None, *, limit: int = 100) -> list[JsonObject]:
@@ -71,7 +94,7 @@ def keep_output(data: bytes) -> str:
     Raises StorageError; the caller has the cut result all the same.
     """
     directory = os.path.join(locations.user_state_dir(), "outputs")
-    _make(directory)
+    make_directory(directory)
     path = os.path.join(directory, f"{time.time_ns():016x}-{os.urandom(8).hex()}.out")
     documents.write_atomic(path, data, mode=0o600, durable=False)
     kept = sorted(name for name in os.listdir(directory) if _OUTPUT.match(name))
@@ -89,7 +112,7 @@ def arguments_digest(arguments: JsonValue) -> str:
         except InvalidDocument:
             raw = arguments.encode("utf-8", "surrogatepass") if isinstance(arguments, str) else arguments
             return hashlib.sha256(raw).hexdigest()
-    canonical = json.dumps(arguments, sort_keys=True, separators=(",", ":"), default=repr)
+    canonical = _CANONICAL.encode(arguments)
     return hashlib.sha256(canonical.encode("ascii")).hexdigest()
 
 
@@ -112,8 +135,13 @@ def _kept(arguments: JsonValue, secrets: Collection[str]) -> JsonObject:
 
 
 def _now() -> str:
-    milliseconds = time.time_ns() // 1_000_000
-    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(milliseconds // 1000))}.{milliseconds % 1000:03d}Z"
+    seconds, milliseconds = divmod(time.time_ns() // 1_000_000, 1000)
+    return f"{_second(seconds)}.{milliseconds:03d}Z"
+
+
+@functools.lru_cache(maxsize=1)
+def _second(seconds: int) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
 
 
 def _directory() -> str:
@@ -132,39 +160,7 @@ def _logs() -> list[str]:
         return []
     except OSError as error:
         raise StorageError("read", _directory(), error) from error
-    return [os.path.join(_directory(), name) for name in sorted({name.removesuffix(_OLD) for name in names}) if name.endswith(".jsonl")]
-
-
-def _make(directory: str) -> None:
-    try:
-        os.makedirs(directory, mode=0o700, exist_ok=True)
-    except OSError as error:
-        raise StorageError("make", directory, error) from error
-
-
-def _write(path: str, line: bytes) -> None:
-    _make(os.path.dirname(path))
-    with contextlib.suppress(FileNotFoundError):
-        if os.stat(path).st_size >= MAX_LOG_BYTES:
-            _rotate(path)
-    descriptor = _open(path)
-    try:
-        size = os.fstat(descriptor).st_size
-        torn = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
-        if os.write(descriptor, b"\n" * torn + line) < len(line):
-            raise OSError(errno.ENOSPC, "the disk is full")
-    finally:
-        os.close(descriptor)
-
-
-def _open(path: str) -> int:
-    return os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
-
-
-def _rotate(path: str) -> None:
-    with documents.locked(os.path.dirname(path)):
-        if os.stat(path).st_size >= MAX_LOG_BYTES:
-            os.replace(path, path + _OLD)
+    return [os.path.join(_directory(), name) for name in sorted({name.removesuffix(OLD) for name in names}) if name.endswith(".jsonl")]
 
 
 def _last(path: str, limit: int) -> list[JsonObject]:
@@ -178,7 +174,7 @@ def _last(path: str, limit: int) -> list[JsonObject]:
 
 
 def _lines_backwards(path: str) -> Iterator[bytes]:
-    for name in (path, path + _OLD):
+    for name in (path, path + OLD):
         try:
             data = documents.read_bytes(name, limit=4 * MAX_LOG_BYTES)
         except StorageError as error:

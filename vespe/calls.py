@@ -29,13 +29,17 @@ _RAISED: Final = (errors.UsageError, errors.NotFound, errors.InvalidDocument, er
 """There was no call to make: these are raised. Every other failure is an Outcome's error."""
 
 
+_SAID: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
+
+
 @dataclass(kw_only=True)
 class CallPath:
     """Runs calls in one project: every call goes through here, whoever makes it.
 
     `registry` holds in-process implementations; `trusted` is the user's `--trust`; `keep_arguments` writes the
     arguments into the log and not only their digest; `environment` stands for `os.environ`; tools start in `directory`,
-    the project's root by default; `progress` is told what takes long. One CallPath serves many calls, from several threads.
+    the project's root by default; `progress` is told what takes long; `granted` stands for `trust.check`, and `log` for a
+    log opened for each call, in a process that lives. One CallPath serves many calls, from several threads.
     """
 
     workspace: Workspace
@@ -45,6 +49,8 @@ class CallPath:
     environment: Mapping[str, str] | None = None
     directory: str | None = None
     progress: Callable[[str], None] | None = None
+    granted: Callable[[str | None], trust.Grant] | None = None
+    log: call_log.CallLog | None = None
 
     @cached_property
     def user(self) -> configuration.UserConfig:
@@ -73,14 +79,14 @@ class CallPath:
         values = tuple(value for name in tool.secrets if (value := self._secret(tool, name)))
         started = time.perf_counter()
         try:
-            outcome = self._attempt(call, tool, _Attempt(grant, values, cancel))
+            outcome = self._attempt(call, tool, _Attempt(grant, values, cancel, started))
         except (*_RAISED, KeyboardInterrupt) as error:
             known = error if isinstance(error, errors.VespeError) else errors.Interrupted("interrupted")
             self._log(tool, call, _timed(_failed(tool, known, secrets=values), started), values)
             raise
         except errors.VespeError as error:
-            outcome = _failed(tool, error, secrets=values)
-        return self._log(tool, call, _timed(outcome, started), values)
+            outcome = _timed(_failed(tool, error, secrets=values), started)
+        return self._log(tool, call, outcome, values)
 
     def plan(self, tool: Tool, call: Call) -> JsonObject:
         """Say what the call would run, without running it; raises InvalidArguments where the arguments do not fit."""
@@ -92,6 +98,8 @@ class CallPath:
         return shown | {"type": tool.implementation.type} | EXECUTORS[tool.implementation.type].plan(tool, inputs, context)
 
     def _grant(self, tool: Tool) -> trust.Grant:
+        if self.granted is not None:
+            return self.granted(self._project_directory(tool))
         return trust.check(self.workspace.root, tool_directory=self._project_directory(tool), environ=self._environ(), trusted=self.trusted)
 
     def _project_directory(self, tool: Tool) -> str | None:
@@ -103,12 +111,16 @@ class CallPath:
     def _attempt(self, call: Call, tool: Tool, attempt: "_Attempt") -> Outcome:
         if self.user.sandbox == "require":
             raise errors.Refused("your configuration requires a sandbox, and this version has none", hint="`vespe config set sandbox auto`")
+        if attempt.grant.files is None:
+            return self._run_in(tool.directory or self.workspace.root, tool, call, attempt)
         with self._approved(tool, attempt.grant) as (approved, directory):
-            inputs = checked_inputs(approved, call.arguments)
-            secrets = self._secrets(approved, attempt.grant)
-            context = replace(self._context(approved, call, directory, secrets), cancel=attempt.cancel)
-            execution = self.registry.execute(approved, inputs, context)
-        return _finished(approved, execution, attempt.secrets)
+            return self._run_in(directory, approved, call, attempt)
+
+    def _run_in(self, directory: str, tool: Tool, call: Call, attempt: "_Attempt") -> Outcome:
+        inputs = checked_inputs(tool, call.arguments)
+        secrets = self._secrets(tool, attempt.grant)
+        context = self._context(tool, call, directory, secrets, cancel=attempt.cancel)
+        return _finished(tool, self.registry.execute(tool, inputs, context), attempt)
 
     @contextmanager
     def _approved(self, tool: Tool, grant: trust.Grant) -> Iterator[tuple[Tool, str]]:
@@ -136,26 +148,32 @@ class CallPath:
         names = secret_names.names_of_secret(name, kit_id=_kit_of(tool))
         return next((value for known in names if (value := self._environ().get(known) or self.user.secrets.get(known, ""))), "")
 
-    def _context(self, tool: Tool, call: Call, directory: str, secrets: Mapping[str, str]) -> Context:
+    def _context(
+        self, tool: Tool, call: Call, directory: str, secrets: Mapping[str, str], *, cancel: threading.Event | None = None
+    ) -> Context:
         return Context(
             project_root=self.directory or self.workspace.root,
             directory=directory,
-            environment=process.child_environment(self._environ(), secrets),
+            environment=process.child_environment(self._environ(), secrets) if secrets else self._without_secrets,
             secrets=secrets,
             timeout_s=_deadline(call, tool),
             allow_hosts=self.user.allow_hosts,
+            cancel=cancel,
             progress=self.progress,
         )
 
+    @property
+    def _without_secrets(self) -> Mapping[str, str]:
+        """The environment of a tool that declares no secret; made once where the environment is the caller's own copy."""
+        return process.child_environment(os.environ, {}) if self.environment is None else self._allowed
+
+    @cached_property
+    def _allowed(self) -> Mapping[str, str]:
+        return process.child_environment(self._environ(), {})
+
     def _log(self, tool: Tool, call: Call, outcome: Outcome, secrets: tuple[str, ...]) -> Outcome:
-        warning = call_log.append(
-            self.workspace.root,
-            tool=tool,
-            arguments=call.arguments,
-            outcome=outcome,
-            keep_arguments=self.keep_arguments,
-            secrets=secrets,
-        )
+        log = self.log or call_log.CallLog(self.workspace.root, keep_arguments=self.keep_arguments)
+        warning = log.append(tool, call.arguments, outcome=outcome, secrets=secrets)
         return replace(outcome, notes=(*outcome.notes, warning)) if warning else outcome
 
 
@@ -164,6 +182,7 @@ class _Attempt:
     grant: trust.Grant
     secrets: tuple[str, ...]
     cancel: threading.Event | None
+    started: float
 
 
 def _kit_of(tool: Tool) -> str | None:
@@ -190,11 +209,17 @@ def checked_inputs(tool: Tool, arguments: JsonObject | str | bytes) -> JsonObjec
     Raises ParsingError for text that is not one strict JSON object, InvalidArguments with every violation.
     """
     inputs = parsed_arguments(arguments) if isinstance(arguments, (str, bytes)) else arguments
-    violations = schemas.compile_schema(tool.input_schema, closed=True).violations(inputs)
+    validator = schemas.compile_schema(tool.input_schema, closed=True)
+    violations = validator.violations(inputs)
     if violations:
         listed = "; ".join(violation["message"] for violation in violations)
         raise errors.InvalidArguments(f"the arguments of {tool.name!r} do not fit its schema: {listed}", violations=violations)
-    return schemas.fill_defaults(tool.input_schema, inputs)
+    return schemas.fill_defaults(tool.input_schema, inputs) if validator.has_defaults or _is_nested(inputs) else dict(inputs)
+
+
+def _is_nested(inputs: JsonObject) -> bool:
+    """Whether a shallow copy would share anything that a tool could change."""
+    return any(isinstance(value, (dict, list)) for value in inputs.values())
 
 
 def parsed_arguments(text: str | bytes) -> JsonObject:
@@ -217,8 +242,9 @@ def _quoted(text: str | bytes, error: errors.InvalidDocument) -> str:
     return f", near {line[max(0, error.column - 21) : error.column + 20]!r}"
 
 
-def _finished(tool: Tool, execution: Execution, secrets: tuple[str, ...]) -> Outcome:
-    result, notes = _sayable(execution.result, execution.notes)
+def _finished(tool: Tool, execution: Execution, attempt: _Attempt) -> Outcome:
+    secrets = attempt.secrets
+    result, notes, text = _sayable(execution.result, execution.notes)
     if tool.output_schema is not None:
         violations = schemas.compile_schema(tool.output_schema, closed=False).violations(result, subject="the result")
         if violations:
@@ -226,21 +252,29 @@ def _finished(tool: Tool, execution: Execution, secrets: tuple[str, ...]) -> Out
             details = {"violations": violations}
             raise errors.InvalidOutput(f"the result of {tool.name!r} breaks its output schema: {listed}", details=details)
     if secrets:
-        result = redaction.redact(result, secrets)
-    outcome = Outcome(tool=tool.name, uid=tool.uid, result=result, logs=_redacted_text(execution.logs, secrets), notes=notes)
-    return _cut(outcome, tool.max_output_bytes or defaults.MAX_OUTPUT_BYTES)
+        result, text = redaction.redact(result, secrets), ""
+    outcome = Outcome(
+        tool=tool.name,
+        uid=tool.uid,
+        result=result,
+        duration_ms=(time.perf_counter() - attempt.started) * 1000,
+        logs=_redacted_text(execution.logs, secrets),
+        notes=notes,
+    )
+    cap = tool.max_output_bytes or defaults.MAX_OUTPUT_BYTES
+    return outcome if text and len(text) * 4 <= cap else _cut(outcome, cap)
 
 
-def _sayable(result: JsonValue, notes: tuple[str, ...]) -> tuple[JsonValue, tuple[str, ...]]:
-    """Make sure that JSON can say the result, whoever made it; a lone surrogate is repaired, and noted."""
+def _sayable(result: JsonValue, notes: tuple[str, ...]) -> tuple[JsonValue, tuple[str, ...], str]:
+    """Make sure that JSON can say the result, whoever made it, and give its text; a lone surrogate is repaired, and noted."""
     try:
-        text = json.dumps(result, allow_nan=False, ensure_ascii=False)
+        text = _SAID.encode(result)
     except (TypeError, ValueError, RecursionError) as error:
         raise errors.InvalidOutput(f"the result cannot be said in JSON: {error}") from None
     repaired = documents.repair_surrogates(text)
     if repaired == text:
-        return result, notes
-    return json.loads(repaired), (*notes, "lone surrogates in the result became U+FFFD")
+        return result, notes, text
+    return json.loads(repaired), (*notes, "lone surrogates in the result became U+FFFD"), repaired
 
 
 def _cut(outcome: Outcome, cap: int) -> Outcome:

@@ -33,6 +33,8 @@ HEAVY: Final = (
     "vespe.kit_lock",
     "vespe.kit_store",
     "vespe.kit_sync",
+    "vespe.serve.http_gate",
+    "vespe.serve.http_server",
 )
 """What may be deferred; the floors test reads this table and `deferred(...)` calls as imports of their owner."""
 

@@ -25,6 +25,7 @@ else:
 
 _MAX_INTEGER_DIGITS = 4300
 _BRACKET = re.compile(r'"(?:[^"\\]|\\.)*"|[][{}]')
+_COMPACT = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 _TOKEN = re.compile(r'(?P<key>"(?:[^"\\]|\\.)*")\s*:|"(?:[^"\\]|\\.)*"|[{}]|[-+.\w]+')
 
 
@@ -121,7 +122,7 @@ def compact_json(value: JsonValue) -> str:
 
     Raises as `dump_json` does.
     """
-    return repair_surrogates(json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
+    return repair_surrogates(_COMPACT.encode(value))
 
 
 def repair_surrogates(text: str) -> str:

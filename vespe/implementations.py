@@ -23,6 +23,8 @@ _URL: Final = re.compile(r"https?://(?P<authority>[^/?#]*).*", re.IGNORECASE)
 _AUTHORITY: Final = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::(?P<port>[0-9]{1,5}))?")
 _TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}")
 _SECRET: Final = re.compile(r"\$\{env:(?:(?P<name>[A-Za-z_][A-Za-z0-9_]*)\})?")
+_MCP_ARGS: Final = frozenset(("command", "url", "headers", "digest"))
+_DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
 _AT: Final = "/implementation_details"
 _ELSEWHERE: Final = ("name", "description", "kit_id", "version", "tags", "schema", "permissions", "annotations")
 
@@ -127,6 +129,31 @@ def _http_request(details: dict[str, Any], document: dict[str, Any]) -> Iterator
     if isinstance(redirects, bool) or not isinstance(redirects, int) or not 0 <= redirects <= MAX_REDIRECTS:
         yield _arg("redirects"), f"`args.redirects` must be an integer from 0 to {MAX_REDIRECTS}, not {describe(redirects)}"
     yield from _integers(args, "success_statuses", range(100, 600))
+
+
+def _mcp_tool(details: dict[str, Any], document: dict[str, Any]) -> Iterator[Found]:
+    args, entrypoint = details.get("args", {}), details.get("entrypoint")
+    if not isinstance(entrypoint, str) or not entrypoint:
+        yield _AT, "an mcp_tool needs `entrypoint`, the tool's name at the server"
+    if details.get("path") is not None:
+        yield f"{_AT}/path", "an mcp_tool takes no `path`: `args` says which server it is of"
+    for key in sorted(args.keys() - _MCP_ARGS):
+        yield _arg(key), f"`args` takes {', '.join(sorted(_MCP_ARGS))}, and no {short(key)}"
+    command, url, headers = args.get("command"), args.get("url"), args.get("headers", {})
+    if (command is None) == (url is None):
+        yield _arg(), "`args` needs `command`, the argv that starts the server, or `url`, where it listens"
+    if command is not None and not (
+        isinstance(command, list) and command and all(isinstance(w, str) and w and "\0" not in w for w in command)
+    ):
+        yield _arg("command"), f"`args.command` must be a list of texts, not {short(command)}"
+    if url is not None and (wrong := _wrong_with_url(url) if isinstance(url, str) else "`args.url` must be a URL"):
+        yield _arg("url"), wrong.replace("`path`", "`args.url`")
+    if not isinstance(headers, dict) or not all(isinstance(value, str) for value in headers.values()):
+        yield _arg("headers"), "`args.headers` must be an object of texts"
+    else:
+        yield from _headers(headers)
+    if not isinstance(args.get("digest"), str) or not _DIGEST.fullmatch(args["digest"]):
+        yield _arg("digest"), "`args.digest` must be `sha256:` and 64 hexadecimal digits: the definition that was approved"
 
 
 def _wrong_with_url(url: str) -> str | None:
@@ -242,5 +269,6 @@ CHECKS: Final[dict[str, Callable[[dict[str, Any], dict[str, Any]], Iterable[Foun
     "python_script": _python_script,
     "shell_command": _shell_command,
     "http_request": _http_request,
+    "mcp_tool": _mcp_tool,
 }
 """Each type's own check of `implementation_details` within its document."""

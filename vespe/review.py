@@ -156,6 +156,10 @@ def _runs(implementation: JsonObject) -> tuple[str, ...]:
             words = [path or entrypoint, *(argv if isinstance(argv, list) else [])]
         case "http_request":
             words = [entrypoint, path]
+        case "mcp_tool":
+            args = _object(implementation.get("args"))
+            command = args.get("command")
+            words = [*(command if isinstance(command, list) else [args.get("url")]), entrypoint]
         case _:
             words = [path, entrypoint]
     return tuple(word if isinstance(word, str) else documents.compact_json(word) for word in words if word is not None)
@@ -163,7 +167,7 @@ def _runs(implementation: JsonObject) -> tuple[str, ...]:
 
 def _hosts(document: JsonObject, implementation: JsonObject) -> tuple[str, ...]:
     found = set(_texts(_object(document.get("permissions")).get("network")))
-    url = _HOST.match(_text(implementation.get("path")) or "")
+    url = _HOST.match(_text(implementation.get("path")) or _text(_object(implementation.get("args")).get("url")) or "")
     return tuple(sorted(found | ({url[1]} if url else set())))
 
 

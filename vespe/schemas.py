@@ -90,10 +90,11 @@ _COMPILED: dict[tuple[int, bool], tuple[Any, "Validator"]] = {}
 class Validator:
     """Judges values by one schema; safe to share between threads. Made by `compile_schema`."""
 
-    __slots__ = ("_native", "schema")
+    __slots__ = ("_native", "has_defaults", "schema")
 
     def __init__(self, schema: JsonValue) -> None:
         self.schema = schema
+        self.has_defaults = _says_default(schema)
         try:
             self._native = jsonschema_rs.validator_for(schema, **_options())
         except ValueError as error:
@@ -219,6 +220,13 @@ def fill_defaults(schema: JsonValue, instance: JsonObject) -> JsonObject:
     """
     filled: JsonObject = _filled(schema, instance, References(schema))
     return filled
+
+
+def _says_default(value: JsonValue) -> bool:
+    """Whether the word stands as a key anywhere: then `fill_defaults` may have something to fill in."""
+    if isinstance(value, dict):
+        return "default" in value or any(map(_says_default, value.values()))
+    return isinstance(value, list) and any(map(_says_default, value))
 
 
 def _filled(schema: Any, value: Any, references: References) -> Any:

@@ -122,6 +122,17 @@ def load(path: str | os.PathLike[str], *, scope: str = "", kit_id: str | None = 
     return _tool(document, directory, scope=scope, kit_id=kit_id)
 
 
+def load_judged(path: str | os.PathLike[str], *, scope: str = "", kit_id: str | None = None) -> Tool:
+    """Read a tool directory whose config.json has a `verdict` without a problem already: nothing is judged again.
+
+    Raises InvalidDocument, StorageError or KeyError where it is not what was judged.
+    """
+    directory = os.fspath(path)
+    _refuse_link(directory)
+    document = documents.read_object(f"{directory}/{defaults.CONFIG_FILE}")
+    return _tool(document, directory, scope=scope, kit_id=kit_id)
+
+
 def script_problem(directory: str, script: str, *, kind: str | None) -> str | None:
     """Say why a tool's own file cannot run: it, or a directory on the way to it, is a link, missing, or of another kind."""
     here, status = directory, None

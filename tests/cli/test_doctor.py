@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from tests.ondisk import write_tool
+
 Command = Callable[..., Any]
 
 
@@ -33,3 +35,11 @@ def test_outside_a_project_the_installation_alone_is_checked(command: Command, t
     monkeypatch.chdir("/")
     said = command("doctor")
     assert said.code == 0 and "none here" in said.out
+
+
+def test_what_an_mcp_client_would_see_and_what_is_left_out_is_said(command: Callable[..., Any], project: Path) -> None:
+    write_tool(project / ".vespe/tools/tool-idle", "idle")
+    checks = command("doctor", "--json").document["checks"]
+    said = {check["message"]: check["state"] for check in checks if check["about"] == "mcp"}
+    assert said.pop("`vespe mcp serve` shows 0 tools") == "ok"
+    assert [state for message, state in said.items() if "nothing implements it" in message] == ["warning"]

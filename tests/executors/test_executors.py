@@ -4,4 +4,4 @@ from vespe.executors import EXECUTORS
 
 
 def test_the_three_types_of_implementation_are_in_the_table() -> None:
-    assert set(EXECUTORS) == {"python_script", "shell_command", "http_request"}
+    assert set(EXECUTORS) == {"python_script", "shell_command", "http_request", "mcp_tool"}

@@ -11,6 +11,8 @@ import click
 
 from vespe import configuration, defaults, errors, kits, locations, process, trust
 from vespe.cli import kit_facts, options, report
+from vespe.serve.shown import broken
+from vespe.serve.tools import ServedTools
 from vespe.workspace import Workspace, open_workspace
 
 
@@ -115,5 +117,20 @@ def _trust(workspace: Workspace) -> Diagnosis:
     return Diagnosis(about="trust", state="ok", message=f"trusted by {grant.kind}")
 
 
-CHECKS: Final = (_installation, _configuration, _directories, _kits, _project)
+def _served(project_dir: str | None) -> Iterator[Diagnosis]:
+    """What `vespe mcp serve` shows, and what it leaves out beside the broken tools, which have been named."""
+    try:
+        workspace = open_workspace(project_dir)
+        tools = ServedTools(workspace)
+    except errors.ProjectNotFound:
+        return
+    except errors.NotTrusted:
+        yield Diagnosis(about="mcp", state="warning", message="`vespe mcp serve` serves nothing until the project is trusted")
+        return
+    yield Diagnosis(about="mcp", state="ok", message=f"`vespe mcp serve` shows {report.count(len(tools.names), 'tool')}")
+    named = {broken(row) for row in workspace.ordered_rows() if row.status == "broken"}
+    yield from (Diagnosis(about="mcp", state="warning", message=said) for said in tools.left_out if said not in named)
+
+
+CHECKS: Final = (_installation, _configuration, _directories, _kits, _project, _served)
 """Every check, in the order in which it is shown."""

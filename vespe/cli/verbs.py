@@ -29,6 +29,7 @@ KIT: Final = {
     "update": ("kit_update", "Move installed kits to another version, once it is shown what changes."),
     "verify": ("kit_verify", "Compare every installed byte with its digest."),
     "remove": ("kit_remove", "Take installed kits out of the lock."),
+    "add-mcp": ("kit_add_mcp", "Make a kit of an MCP server's tools, pinned to what you approved."),
     "activate": ("kit_activate", "Make a kit's tools available in this project."),
     "deactivate": ("kit_deactivate", "Take a kit's tools away from this project."),
 }
@@ -41,6 +42,10 @@ CONFIG: Final = {
     "set": ("config_set", "Set one of your own settings."),
     "list": ("config_list", "List the settings."),
 }
+MCP: Final = {
+    "serve": ("mcp_serve", "Show the project's tools to every MCP client."),
+    "config": ("mcp_config", "Print or write an MCP client's entry for this project."),
+}
 VERBS: Final[dict[str, Any]] = {
     "init": ("init", "Make this directory a project."),
     "tool": ("Make, list, resolve, run and test tools.", TOOL),
@@ -48,6 +53,7 @@ VERBS: Final[dict[str, Any]] = {
     "cache": ("List and clean the store of installed kits.", CACHE),
     "lint": ("lint", "Find what a model's API, a model, or Vespe would stumble over."),
     "export": ("export", "Print tools in a model API's shape."),
+    "mcp": ("Serve tools to MCP clients, and set those up.", MCP),
     "trust": ("trust", "Show what a project would run, then approve it."),
     "untrust": ("untrust", "Take back every approval of a project."),
     "config": ("Read and change your own settings.", CONFIG),

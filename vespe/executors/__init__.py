@@ -10,6 +10,7 @@ TABLE: Final = {
     "python_script": ("vespe.executors.python_script", "PythonScript"),
     "shell_command": ("vespe.executors.shell_command", "ShellCommand"),
     "http_request": ("vespe.executors.http_request", "HttpRequest"),
+    "mcp_tool": ("vespe.executors.mcp_tool", "McpTool"),
 }
 """The module and the class of each `type` of `implementation_details`."""
 

@@ -1,0 +1,153 @@
+"""Clients and judges that others wrote: the official conformance suite, the TypeScript SDK's clients, and the inspector."""
+
+import json
+import os
+import pwd
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests import conformance_project
+from tests.http_serving import gone, noted, serving, stocked
+
+MODULES = Path(sys.prefix) / "node" / "node_modules"
+BASELINE: dict[str, dict[str, str]] = json.loads(
+    (Path(__file__).parents[1] / "cases/mcp/conformance_not_applicable.json").read_text(encoding="utf-8")
+)
+VERSIONS = ("2025-06-18", "2025-11-25", "2026-07-28")
+
+
+@dataclass(frozen=True)
+class Node:
+    """Node 22 or later, with the packages of tests/cases/mcp/node/package.json."""
+
+    program: Path
+
+    def run(self, *arguments: str, env: dict[str, str] | None = None, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+        home = pwd.getpwuid(os.getuid()).pw_dir
+        return subprocess.run(
+            [str(self.program), *arguments],
+            env={**os.environ, "HOME": home, **(env or {})},
+            cwd=cwd,
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            timeout=300,
+            check=False,
+        )
+
+
+@pytest.fixture(scope="session")
+def node() -> Node:
+    program = MODULES / ".bin/node"
+    if not program.exists():
+        pytest.skip("no Node with the foreign clients (`make node` installs them, and needs npm): NOTHING FOREIGN WAS TRIED")
+    return Node(program)
+
+
+@pytest.fixture
+def endpoint(request: pytest.FixtureRequest, tmp_path: Path, home: Path) -> Iterator[str]:
+    """The project of the suite's fixture tools over HTTP, or over stdio behind the bridge."""
+    project = conformance_project.make(tmp_path / "conformance")
+    server = [sys.executable, "-m", "tests.conformance_project", str(project)]
+    bridged = [sys.executable, "-m", "tests.stdio_bridge", *server, "stdio"]
+    command = [*server, "0"] if request.param == "http" else bridged
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, encoding="utf-8", cwd=Path(__file__).parents[2])
+    assert process.stdout is not None
+    try:
+        yield f"http://localhost:{process.stdout.readline().strip()}/mcp"
+    finally:
+        process.terminate()
+        process.wait(20)
+        process.stdout.close()
+
+
+def judged(node: Node, url: str, version: str, results: Path) -> dict[str, list[dict[str, Any]]]:
+    """Run the whole suite, and give the checks that failed by scenario, of every scenario that ran."""
+    suite = str(MODULES / "@modelcontextprotocol/conformance/dist/index.js")
+    node.run(suite, "server", "--url", url, "--suite", "all", "--spec-version", version, "-o", str(results))
+    found: dict[str, list[dict[str, Any]]] = {}
+    for file in results.glob("server-*/checks.json"):
+        scenario = re.sub(r"-\d{4}-\d\d-\d\dT[\d-]+Z$", "", file.parent.name.removeprefix("server-"))
+        found[scenario] = [check for check in json.loads(file.read_text(encoding="utf-8")) if check["status"] == "FAILURE"]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "version"),
+    [*(("http", version) for version in VERSIONS), ("stdio", VERSIONS[1]), ("stdio", VERSIONS[2])],
+    indirect=["endpoint"],
+)
+def test_every_scenario_of_the_conformance_suite_that_a_tools_server_can_pass_passes(
+    endpoint: str, version: str, node: Node, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    excused = BASELINE["everywhere"] | (BASELINE["stdio"] if "stdio" in request.node.callspec.id else {})
+    found = judged(node, endpoint, version, tmp_path / "results")
+    assert len(found) > 20, "the suite did not run"
+    wrong = {
+        scenario: [check.get("errorMessage") or check["id"] for check in checks if not check.get("details", {}).get("untestable")]
+        for scenario, checks in found.items()
+        if checks and scenario not in excused
+    }
+    assert {scenario: told for scenario, told in wrong.items() if told} == {}
+
+
+def test_the_page_names_every_scenario_that_is_left_out_with_its_reason() -> None:
+    page = (Path(__file__).parents[2] / "docs/mcp.md").read_text(encoding="utf-8")
+    missing = [name for part in BASELINE.values() for name, reason in part.items() if f"`{name}`" not in page or reason not in page]
+    assert missing == []
+
+
+@pytest.mark.parametrize("transport", ["http", "stdio"])
+@pytest.mark.parametrize("package", ["sdk", "client"])
+def test_the_typescript_sdks_client_lists_calls_cancels_and_hears_of_changes(
+    package: str, transport: str, node: Node, project: Path, tmp_path: Path
+) -> None:
+    script = str(Path(__file__).parents[1] / "cases/mcp/node/client.mjs")
+    env = {**os.environ, "MARK": str(tmp_path / "mark"), "TOOLS": str(stocked(project) / ".vespe/tools")}
+    if transport == "http":
+        with serving(project) as served:
+            done = node.run(script, str(MODULES), package, "http", served.url, str(served.token), env=env)
+            over = gone(noted(tmp_path / "mark"))
+    else:
+        command = (sys.executable, "-m", "vespe", "mcp", "serve", "--project", str(project))
+        done = node.run(script, str(MODULES), package, "stdio", *command, env=env)
+        over = gone(noted(tmp_path / "mark"))
+    assert done.returncode == 0, done.stderr
+    seen = json.loads(done.stdout)
+    assert seen == {
+        "tools": ["add", "nap"], "call": ["3", False], "error": True, "unknown": -32602, "cancel": "cancelled", "progress": True,
+        "changed": True, "after": ["add", "fresh", "nap"],
+    } and over  # fmt: skip
+
+
+@pytest.mark.parametrize("transport", ["http", "stdio"])
+def test_the_inspector_lists_and_calls_and_tells_a_tools_error_by_its_exit_code(
+    transport: str, node: Node, project: Path, tmp_path: Path
+) -> None:
+    inspector = (str(MODULES / ".bin/mcp-inspector"), "--cli")
+
+    def asked(*target: str) -> None:
+        def ask(*method: str) -> subprocess.CompletedProcess[str]:
+            catalog = str(tmp_path / "catalog.json")
+            return node.run(*inspector, *target, "--method", *method, env={"MCP_CATALOG_PATH": catalog}, cwd=project)
+
+        listed = ask("tools/list")
+        assert [tool["name"] for tool in json.loads(listed.stdout)["tools"]] == ["add", "nap"], listed.stderr
+        called = ask("tools/call", "--tool-name", "add", "--tool-arg", "a=1", "b=2")
+        assert called.returncode == 0 and json.loads(called.stdout)["content"][0]["text"] == "3", called.stderr
+        assert ask("tools/call", "--tool-name", "add", "--tool-arg", "c=1").returncode == 5
+
+    stocked(project)
+    if transport == "stdio":
+        # It gives a server little of its own environment, and the trust of this test's project is kept where XDG says.
+        given = [word for name, value in os.environ.items() if name.startswith("XDG_") for word in ("-e", f"{name}={value}")]
+        return asked(str(Path(sys.executable).parent / "vespe"), "mcp", "serve", *given)
+    with serving(project) as served:
+        return asked(served.url, "--transport", "http", "--header", f"Authorization: Bearer {served.token}")

@@ -1,0 +1,127 @@
+"""The MCP clients that `vespe mcp config` knows: where each keeps its servers, under which key, and how an entry looks."""
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from vespe.errors import UsageError
+from vespe.models import JsonObject
+
+Places = Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Client:
+    """One client. `key` is the member that holds the servers by name; `extra` stands in each entry before the command.
+
+    `project_file` is relative to the project's root, where the client reads one; `user_file` gives the user's own.
+    """
+
+    name: str
+    title: str
+    key: str = "mcpServers"
+    extra: JsonObject = field(default_factory=dict)
+    project_file: str | None = None
+    user_file: Callable[[Places], str] | None = None
+    prefers_project: bool = True
+    toml: bool = False
+
+    def path(self, root: str, *, scope: str | None, environ: Places) -> str:
+        """Give the absolute path of the file: of `scope` (`project`, `user`), else of the one that the client prefers.
+
+        Raises UsageError where the client has no such file.
+        """
+        wanted = scope or ("project" if self.project_file and self.prefers_project else "user")
+        if wanted == "project" and self.project_file:
+            return os.path.join(root, self.project_file)
+        if wanted == "user" and self.user_file:
+            return self.user_file(environ)
+        raise UsageError(f"{self.title} has no file of its own for a {wanted}", hint="say which file with --file")
+
+    def entry(self, command: list[str]) -> JsonObject:
+        """Give the server's entry for a command."""
+        return {**self.extra, "command": command[0], "args": command[1:]}
+
+
+def _home(environ: Places) -> str:
+    return environ.get("HOME") or os.path.expanduser("~")
+
+
+def _config(environ: Places) -> str:
+    """The directory of programs' settings: XDG's, or the one that macOS has for applications."""
+    if sys.platform == "darwin":
+        return os.path.join(_home(environ), "Library", "Application Support")
+    return _xdg(environ)
+
+
+def _xdg(environ: Places) -> str:
+    named = environ.get("XDG_CONFIG_HOME", "")
+    return named if os.path.isabs(named) else os.path.join(_home(environ), ".config")
+
+
+CLIENTS: Final = {
+    client.name: client
+    for client in (
+        Client(
+            name="claude-code",
+            title="Claude Code",
+            extra={"type": "stdio"},
+            project_file=".mcp.json",
+            user_file=lambda environ: os.path.join(environ.get("CLAUDE_CONFIG_DIR") or _home(environ), ".claude.json"),
+        ),
+        Client(
+            name="claude-desktop",
+            title="Claude Desktop",
+            user_file=lambda environ: os.path.join(_config(environ), "Claude", "claude_desktop_config.json"),
+        ),
+        Client(
+            name="cursor",
+            title="Cursor",
+            extra={"type": "stdio"},
+            project_file=".cursor/mcp.json",
+            user_file=lambda environ: os.path.join(_home(environ), ".cursor", "mcp.json"),
+        ),
+        Client(
+            name="vscode",
+            title="VS Code",
+            key="servers",
+            extra={"type": "stdio"},
+            project_file=".vscode/mcp.json",
+            user_file=lambda environ: os.path.join(_config(environ), "Code", "User", "mcp.json"),
+        ),
+        Client(
+            name="gemini",
+            title="Gemini CLI",
+            project_file=".gemini/settings.json",
+            user_file=lambda environ: os.path.join(_home(environ), ".gemini", "settings.json"),
+        ),
+        Client(
+            name="codex",
+            title="Codex",
+            key="mcp_servers",
+            project_file=".codex/config.toml",
+            user_file=lambda environ: os.path.join(environ.get("CODEX_HOME") or os.path.join(_home(environ), ".codex"), "config.toml"),
+            prefers_project=False,
+            toml=True,
+        ),
+        Client(
+            name="zed",
+            title="Zed",
+            key="context_servers",
+            extra={"source": "custom"},
+            project_file=".zed/settings.json",
+            user_file=lambda environ: os.path.join(
+                _xdg(environ) if sys.platform != "darwin" else _home_config(environ), "zed", "settings.json"
+            ),
+            prefers_project=False,
+        ),
+        Client(name="generic", title="this client", extra={}),
+    )
+}
+"""Every client by its name on the command line."""
+
+
+def _home_config(environ: Places) -> str:
+    return os.path.join(_home(environ), ".config")

@@ -1,0 +1,101 @@
+"""Asking an MCP server: the session's process under the same supervisor, deadline and bounds as every tool's."""
+
+import os
+import sys
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from vespe import documents, process
+from vespe.errors import InvalidDocument, InvalidOutput, Refused, ToolExecutionError, VespeError
+from vespe.models import JsonObject
+
+_ROOT: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_START: Final = """\
+import os, sys
+sys.path.insert(0, sys.argv[1])
+try:
+    from vespe.mcp_session import main
+except ModuleNotFoundError as error:
+    os.write(int(sys.argv[-1]), b'{"error": {"kind": "missing", "message": "%s"}}' % str(error.name).encode())
+else:
+    main()
+"""
+_FLAGS: Final = ("-I", "-B", "-X", "utf8")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Server:
+    """How to reach a server: a `command` to start, or a `url` with `headers`; one of the two is None."""
+
+    command: tuple[str, ...] | None = None
+    url: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """Where and within what a session runs; the names are those of an executor's Context."""
+
+    directory: str
+    environment: Mapping[str, str]
+    timeout_s: float
+    allow_hosts: tuple[str, ...] = ()
+    cancel: threading.Event | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What the session told, and what the server wrote to its stderr."""
+
+    document: JsonObject
+    logs: str
+
+
+def ask(server: Server, request: JsonObject, surroundings: Surroundings, *, name: str, kit: str) -> Answer:
+    """Run one session with a server of the kit `kit`; `request` is empty for its tools, or holds `tool`, `arguments` and `digest`.
+
+    Raises Refused (a definition is another one than was approved, an address may not be reached), ToolExecutionError (the server does not
+    start, ends, or answers with an error; the SDK is not installed), InvalidOutput, OutputTooLarge, TimedOut, Interrupted.
+    """
+    reach: JsonObject = {"command": list(server.command), "cwd": surroundings.directory} if server.command else {}
+    if server.url is not None:
+        reach = {"url": server.url, "headers": dict(server.headers), "allow_hosts": list(surroundings.allow_hosts)}
+    command = process.Command(
+        argv=(sys.executable, *_FLAGS, "-c", _START, _ROOT),
+        cwd=surroundings.directory,
+        env=surroundings.environment,
+        stdin=documents.compact_json(reach | request).encode("utf-8"),
+        result_fd=True,
+        timeout_s=surroundings.timeout_s,
+        name=name,
+    )
+    finished = process.run(command, cancel=surroundings.cancel)
+    logs = finished.stderr.decode("utf-8", "replace")
+    if not finished.result:
+        raise ToolExecutionError(f"the session with the MCP server of {name} ended without an answer", details=_said(logs))
+    try:
+        document = documents.parse_object(finished.result, limit=len(finished.result))
+    except InvalidDocument as error:
+        raise InvalidOutput(f"what the MCP server of {name} answered {error.reason}", details=_said(logs)) from None
+    if "error" in document:
+        raise _error(document["error"], name, kit=kit, logs=logs)
+    return Answer(document=document, logs=logs)
+
+
+def _error(error: JsonObject, name: str, *, kit: str, logs: str) -> VespeError:
+    kind, message = error.get("kind"), str(error.get("message"))
+    if kind == "missing":
+        hint = 'pip install "vespe[mcp]"'
+        return ToolExecutionError(f"asking an MCP server needs the official MCP SDK, and {message} is not installed", hint=hint)
+    if kind in ("changed", "gone"):
+        hint = f"`vespe kit add-mcp {kit} --update` shows what changed, and asks" if kit else "add the server as a kit, and review it there"
+        return Refused(f"the MCP server of {name} is another one than was approved: {message}", hint=hint)
+    if kind == "refused":
+        return Refused(message, hint="only you can allow a private host: `vespe config set allow_hosts '[\"HOST:PORT\"]'`")
+    return ToolExecutionError(f"the MCP server of {name} failed: {message}", details=_said(logs))
+
+
+def _said(logs: str) -> JsonObject:
+    return {"stderr": logs[-2048:]} if logs else {}

@@ -1,0 +1,68 @@
+"""What differs between the revisions of MCP: which are spoken, and how a result and a tool are said in each."""
+
+from typing import Final
+
+from vespe import defaults
+from vespe.models import JsonObject, JsonValue
+
+NEWEST: Final = "2026-07-28"
+HANDSHAKE: Final = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
+"""The revisions that begin with `initialize`, the newest first."""
+SUPPORTED: Final = (NEWEST, *HANDSHAKE)
+
+META: Final = "io.modelcontextprotocol/"
+REVISION_KEY: Final = f"{META}protocolVersion"
+CAPABILITIES_KEY: Final = f"{META}clientCapabilities"
+LOG_LEVEL_KEY: Final = f"{META}logLevel"
+SUBSCRIPTION_KEY: Final = f"{META}subscriptionId"
+SERVER: Final[JsonObject] = {"name": "vespe", "version": defaults.VERSION}
+_STAMP: Final[JsonObject] = {f"{META}serverInfo": SERVER}
+CAPABILITIES: Final[JsonObject] = {
+    "tools": {"listChanged": True},
+    "resources": {"listChanged": True},
+    "prompts": {},
+    "logging": {},
+}
+
+_FIELDS: Final = {
+    "2024-11-05": ("name", "description", "inputSchema"),
+    "2025-03-26": ("name", "description", "inputSchema", "annotations"),
+    "2025-06-18": ("name", "description", "inputSchema", "annotations", "title", "outputSchema", "_meta"),
+    "2025-11-25": ("name", "description", "inputSchema", "annotations", "title", "outputSchema", "_meta", "icons", "execution"),
+}
+_BLOCKS: Final = {"2024-11-05": ("text", "image", "resource"), "2025-03-26": ("text", "image", "audio", "resource")}
+
+
+def negotiated(requested: JsonValue) -> str:
+    """Give the revision that a handshake settles on: the client's where it is spoken, else the newest that has one."""
+    return requested if isinstance(requested, str) and requested in HANDSHAKE else HANDSHAKE[0]
+
+
+def complete(result: JsonObject, revision: str, *, cached: bool = False) -> JsonObject:
+    """Give a result as its revision says it; `cached` for those that the newest one lets clients keep: never here."""
+    if revision != NEWEST:
+        return result
+    hints: JsonObject = {"ttlMs": 0, "cacheScope": "private"} if cached else {}
+    return {"resultType": "complete", **result, **hints, "_meta": {**result.get("_meta", {}), **_STAMP}}
+
+
+def tool_entry(entry: JsonObject, output_schema: JsonObject | None, revision: str) -> JsonObject:
+    """Give an entry of `tools/list` with the fields that its revision knows; the newest takes output schemas of every type."""
+    if revision == NEWEST:
+        return entry | {"outputSchema": output_schema} if output_schema is not None else entry
+    return {key: value for key, value in entry.items() if key in _FIELDS[revision]}
+
+
+def structures_any(revision: str) -> bool:
+    """Say whether structured content may be any JSON value, not an object alone."""
+    return revision == NEWEST
+
+
+def has_structure(revision: str) -> bool:
+    """Say whether results have structured content at all."""
+    return revision not in _BLOCKS
+
+
+def takes_block(kind: str, revision: str) -> bool:
+    """Say whether a revision knows content blocks of that type."""
+    return revision not in _BLOCKS or kind in _BLOCKS[revision]

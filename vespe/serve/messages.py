@@ -1,0 +1,65 @@
+"""JSON-RPC 2.0 as MCP uses it: what a message is, its answers and its errors, as dictionaries."""
+
+from typing import Final, TypeAlias, TypeGuard
+
+from vespe.models import JsonObject, JsonValue
+
+PARSE_ERROR: Final = -32700
+INVALID_REQUEST: Final = -32600
+METHOD_NOT_FOUND: Final = -32601
+INVALID_PARAMS: Final = -32602
+INTERNAL_ERROR: Final = -32603
+BUSY: Final = -32000
+"""Of the range that JSON-RPC leaves to servers: more calls wait than this server keeps."""
+UNSUPPORTED_REVISION: Final = -32022
+
+RequestId: TypeAlias = str | int
+
+
+class ProtocolError(Exception):
+    """A request that is answered with a JSON-RPC error: its `code`, a sentence, and `data` that the code defines."""
+
+    def __init__(self, code: int, message: str, *, data: JsonValue = None) -> None:
+        super().__init__(message)
+        self.code, self.message, self.data = code, message, data
+
+
+def answered(identifier: RequestId, result: JsonObject) -> JsonObject:
+    """Give the answer to a request."""
+    return {"jsonrpc": "2.0", "id": identifier, "result": result}
+
+
+def failed(identifier: RequestId | None, code: int, message: str, *, data: JsonValue = None) -> JsonObject:
+    """Give the error that answers a request; the id is None where it could not be read."""
+    error: JsonObject = {"code": code, "message": message}
+    return {"jsonrpc": "2.0", "id": identifier, "error": error if data is None else error | {"data": data}}
+
+
+def notification(method: str, params: JsonObject) -> JsonObject:
+    """Give a message that nobody answers."""
+    return {"jsonrpc": "2.0", "method": method, "params": params}
+
+
+def is_request_id(value: JsonValue) -> TypeGuard[RequestId]:
+    """Say whether MCP takes a value as the id of a request, or as a progress token: a text or an integer, never null."""
+    return isinstance(value, (str, int)) and not isinstance(value, bool)
+
+
+def is_response(message: JsonObject) -> bool:
+    """Say whether a message answers a request; this server makes none, so that it is for nobody."""
+    return message.get("jsonrpc") == "2.0" and "method" not in message and ("result" in message or "error" in message)
+
+
+def why_no_request(message: JsonValue) -> str | None:
+    """Say what keeps a message from being a request or a notification; None where it is one."""
+    if isinstance(message, list):
+        return "batches are not taken: send one message a line"
+    if not isinstance(message, dict):
+        return "a message is a JSON object"
+    if message.get("jsonrpc") != "2.0":
+        return 'a message says "jsonrpc": "2.0"'
+    if not isinstance(message.get("method"), str):
+        return "a request names its method, a text"
+    if "id" in message and not is_request_id(message["id"]):
+        return "the id of a request is a text or an integer"
+    return None

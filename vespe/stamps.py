@@ -1,0 +1,26 @@
+"""Whether a file or directory is what it was: its status as a value to compare, and when that can be believed."""
+
+import os
+import time
+from collections.abc import Iterable
+from typing import Final, TypeAlias
+
+Stamp: TypeAlias = tuple[int, int, int, int, int] | None
+"""Device, inode, size, and the times of modification and change in ns; None for what cannot be looked at."""
+_SETTLED_NS: Final = 100_000_000
+"""The clocks of file systems are coarse: what changed this lately may change again and keep its stamp."""
+
+
+def stamp(path: str) -> Stamp:
+    """Give the stamp of what is at `path`, following links."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+
+def settled(stamps: Iterable[Stamp]) -> bool:
+    """Say whether equal stamps mean equal bytes: none of them is so young that a second change could hide in it."""
+    newest = time.time_ns() - _SETTLED_NS
+    return all(found is None or found[4] < newest for found in stamps)

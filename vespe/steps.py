@@ -1,0 +1,51 @@
+"""How code that runs in this process says how far it is, to whoever called it and wants to know."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Final
+
+from vespe.models import JsonValue
+
+Progress = Callable[[float, float | None, str], None]
+Message = Callable[[str, JsonValue], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listener:
+    """Hears of a call's steps: `progress` of how much of how much is done, `message` of what there is to say, with its level."""
+
+    progress: Progress
+    message: Message
+
+
+_LISTENER: Final[ContextVar[Listener | None]] = ContextVar("vespe_listener", default=None)
+
+
+def report_progress(done: float, total: float | None = None, *, message: str = "") -> None:
+    """Say from within an in-process tool that `done` of `total` is done; `done` grows from call to call.
+
+    An MCP client that asked for it is told at once; anywhere else nobody listens.
+    """
+    if (listener := _LISTENER.get()) is not None:
+        listener.progress(done, total, message)
+
+
+def report_message(level: str, data: JsonValue) -> None:
+    """Say something from within an in-process tool: `level` is one of MCP's (`debug`, `info`, …), `data` what JSON can say.
+
+    An MCP client that asked for messages of that level is told at once; anywhere else nobody listens.
+    """
+    if (listener := _LISTENER.get()) is not None:
+        listener.message(level, data)
+
+
+@contextmanager
+def listened(listener: Listener) -> Iterator[None]:
+    """Let `listener` hear of the steps of what runs within."""
+    token = _LISTENER.set(listener)
+    try:
+        yield
+    finally:
+        _LISTENER.reset(token)
