@@ -19,26 +19,36 @@ PLAN = """\
  3  script_environments tooldir configuration places private_copy annotated python_classes schema_forms trees web
     text_search git_commit adapters.inner adapters.arguments adapters.definitions positions expectations revisions
     schema_cases sizes tokenizer
- 4  annotations file_tools git_changes kits verdicts approvals project http_templates adapters.identifiers
+ 4  conversation.call_rules conversation.stops conversation.limits
+    annotations file_tools git_changes kits verdicts approvals project http_templates adapters.identifiers
     adapters.anthropic_blocks foreign schema_places
  5  catalog scopes snapshots signatures trust adapters.anthropic_contents adapters.ollama_messages inclusion
- 6  founding resolver drafts review adapters.anthropic_outbound adapters.anthropic_inbound adapters.stops lint.base
+ 6  conversation.kept_answers conversation.open_calls
+    founding resolver drafts review adapters.anthropic_outbound adapters.anthropic_inbound adapters.stops lint.base
     lint.limits schema_changes
- 7  authoring executors.base adapters.base lint.refusals compatibility strict_mode
+ 7  conversation.call_policy conversation.transcripts conversation.events
+    authoring executors.base adapters.base lint.refusals compatibility strict_mode
  8  executors.python_script executors.shell_command executors.http_request adapters.execution lint.layout lint.naming
     lint.schema lint.constraints lint.subjects lint.portability lint.strict_requests lint.vendor_subsets lint.description
     lint.safety lint.commands lint.signature lint.sets lint.shadowing substitutions tool_versions lint_paths
- 9  executors call_log workspace adapters.openai adapters.openai_responses adapters.anthropic adapters.gemini
+ 9  conversation.call_results
+    executors call_log workspace adapters.openai adapters.openai_responses adapters.anthropic adapters.gemini
     adapters.ollama adapters.mcp adapters.plain_text lint lint_sources lint_fixes sarif changes
 10  registry adapters own_tools lint_settings
 11  calls adapters.recognition audit
 12  examples library fuzzing
-13  __init__ cli.report cli.verbs
-14  cli.tables
-15  cli.size_report cli.arguments cli.boundary cli.editor cli.kit_facts cli.options cli.findings_report
-16  cli.*
-17  cli
-18  __main__
+    conversation.call_checks
+13  conversation.turns
+14  conversation.loop conversation.handler_base
+15  conversation.gpt_handler conversation.claude_handler conversation.ollama_handler
+16  conversation.handlers conversation.agents
+17  __init__ cli.report cli.verbs
+18  cli.tables
+19  cli.size_report cli.arguments cli.boundary cli.editor cli.kit_facts cli.options cli.findings_report
+20  cli.agent_setup cli.agent_asking cli.agent_shown
+21  cli.*
+22  cli
+23  __main__
 """
 """The floors: a line begins with a floor's number, or goes on with the floor above it."""
 
