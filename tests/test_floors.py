@@ -16,6 +16,7 @@ PLAN = """\
     bm25 hidden_text secret_shapes token_estimate schema_samples
  2  outcomes tool_templates script_metadata python_names python_types documents fields tool_fields implementations schemas
     locations process file_walk sockets slots confined redaction findings junit
+    event_stream
  3  script_environments tooldir configuration places private_copy annotated python_classes schema_forms trees web
     text_search git_commit adapters.inner adapters.arguments adapters.definitions positions expectations revisions
     schema_cases sizes tokenizer
@@ -27,16 +28,22 @@ PLAN = """\
     founding resolver drafts review adapters.anthropic_outbound adapters.anthropic_inbound adapters.stops lint.base
     lint.limits schema_changes
  7  conversation.call_policy conversation.transcripts conversation.events
+    conversation.stream_base
     authoring executors.base adapters.base lint.refusals compatibility strict_mode
- 8  executors.python_script executors.shell_command executors.http_request adapters.execution lint.layout lint.naming
+ 8  providers.base
+    executors.python_script executors.shell_command executors.http_request adapters.execution lint.layout lint.naming
     lint.schema lint.constraints lint.subjects lint.portability lint.strict_requests lint.vendor_subsets lint.description
     lint.safety lint.commands lint.signature lint.sets lint.shadowing substitutions tool_versions lint_paths
  9  conversation.call_results
     executors call_log workspace adapters.openai adapters.openai_responses adapters.anthropic adapters.gemini
     adapters.ollama adapters.mcp adapters.plain_text lint lint_sources lint_fixes sarif changes
+    providers providers.turns providers.failures providers.retries providers.scripts providers.rendering
 10  registry adapters own_tools lint_settings
+    providers.requests providers.endpoint
 11  calls adapters.recognition audit
+    providers.openai_wire providers.anthropic_wire providers.ollama_wire
 12  examples library fuzzing
+    providers.openai providers.anthropic providers.ollama providers.simulated recordings
     conversation.call_checks
 13  conversation.turns
 14  conversation.loop conversation.handler_base
@@ -80,7 +87,7 @@ OWNERS = {
     "httpx2": "web",
     "httpcore2": "web",
 }
-LAZY_TABLES = {"__init__", "deferred", "cli", "executors"}
+LAZY_TABLES = {"__init__", "deferred", "cli", "executors", "providers"}
 BANNED_NAMES = {"utils", "util", "helpers", "helper", "common", "misc", "manager"}
 
 
