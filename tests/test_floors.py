@@ -30,14 +30,14 @@ PLAN = """\
  7  conversation.call_policy conversation.transcripts conversation.events
     conversation.stream_base
     authoring executors.base adapters.base lint.refusals compatibility strict_mode
- 8  providers.base
+ 8  providers.base providers.retries
     executors.python_script executors.shell_command executors.http_request adapters.execution lint.layout lint.naming
     lint.schema lint.constraints lint.subjects lint.portability lint.strict_requests lint.vendor_subsets lint.description
     lint.safety lint.commands lint.signature lint.sets lint.shadowing substitutions tool_versions lint_paths
  9  conversation.call_results
     executors call_log workspace adapters.openai adapters.openai_responses adapters.anthropic adapters.gemini
     adapters.ollama adapters.mcp adapters.plain_text lint lint_sources lint_fixes sarif changes
-    providers providers.turns providers.failures providers.retries providers.scripts providers.rendering
+    providers providers.turns providers.failures providers.scripts providers.rendering
 10  registry adapters own_tools lint_settings
     providers.requests providers.endpoint
 11  calls adapters.recognition audit

@@ -14,6 +14,7 @@ HEAVY: Final = (
     "asyncio",
     "concurrent",
     "ctypes",
+    "email",
     "difflib",
     "rich",
     "shutil",

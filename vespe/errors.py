@@ -291,7 +291,8 @@ class ProviderError(VespeError, RuntimeError):
     """A model's endpoint answered with a failure, broke off, or could not be reached.
 
     `status` is the HTTP status, 0 where no answer came; `vendor_code` and `request_id` are the vendor's, "" where it said
-    none; `transient` tells that the same request may well be answered later. No text of it holds a key.
+    none; `transient` tells that the same request may well be answered later, `retry_after_s` when, where the endpoint says it.
+    No text of it holds a key.
     """
 
     code = "provider_error"
@@ -302,6 +303,7 @@ class ProviderError(VespeError, RuntimeError):
         details = {"status": status, "vendor_code": vendor_code, "request_id": request_id, "transient": transient}
         super().__init__(message, hint=hint, details=details)
         self.status, self.vendor_code, self.request_id, self.transient = status, vendor_code, request_id, transient
+        self.retry_after_s: float | None = None
 
 
 class Diverged(ProviderError):
