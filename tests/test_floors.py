@@ -14,7 +14,8 @@ PLAN = """\
  0  errors defaults deferred nesting pointers subschemas termination
  1  digests docstrings models escaping templates schema_bounds schema_growth violations addresses bodies child_scripts
     bm25 hidden_text secret_shapes token_estimate schema_samples
- 2  outcomes tool_templates script_metadata python_names python_types documents fields tool_fields implementations schemas
+ 2  provider_settings
+    outcomes tool_templates script_metadata python_names python_types documents fields tool_fields implementations schemas
     locations process file_walk sockets slots confined redaction findings junit
     event_stream
  3  script_environments tooldir configuration places private_copy annotated python_classes schema_forms trees web
@@ -181,7 +182,7 @@ def test_no_shell_string_and_no_broad_except_stand_in_the_package() -> None:
         for node in ast.walk(tree):
             if isinstance(node, ast.keyword) and node.arg == "shell":
                 wrong.append(f"{MODULES[name]}:{node.value.lineno}: shell=")
-            if isinstance(node, ast.ExceptHandler) and _is_broad(node) and name not in SCRIPTS | {"cli.boundary", "registry"}:
+            if isinstance(node, ast.ExceptHandler) and _is_broad(node) and name not in SCRIPTS | {"cli.boundary", "registry", "conversation.events"}:
                 wrong.append(f"{MODULES[name]}:{node.lineno}: broad except")
     assert not wrong, "\n".join(wrong)
 

@@ -1,0 +1,181 @@
+"""The calls of one turn: checked, allowed, run in order or at the same time, and each answered once, in the order of the calls."""
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, Protocol
+
+from vespe import calls, errors
+from vespe.conversation.call_checks import Ready, check
+from vespe.conversation.call_policy import CallPolicy
+from vespe.conversation.call_results import CallResult, interrupted, not_run
+from vespe.conversation.open_calls import ModelCall
+from vespe.conversation.stops import Stop
+from vespe.models import Tool
+from vespe.outcomes import Call, Outcome
+
+MAX_PARALLEL: Final = 8
+_PATIENCE_S: Final = 10.0
+"""How long calls that were told to end are waited for; the call path ends a process tree well before that."""
+
+
+class CallRunner(Protocol):
+    """What runs a call: the one call path, or an EventSystem in its place."""
+
+    def run_tool(self, tool: Tool, call: Call, *, cancel: threading.Event | None = None) -> Outcome:
+        """Run one call of a tool to its Outcome; raises a VespeError where there is no call to make."""
+        ...
+
+
+def _nothing(_: object) -> None:
+    return None
+
+
+@dataclass(kw_only=True)
+class TurnRunner:
+    """Runs turns' calls: `tools` are what the model was shown, `strict` the names of those shown in strict mode.
+
+    `on_start` is told of each call as it begins, `on_result` of each result as it is there, both in whichever thread it
+    happens; `before` is told, once, of the calls that are about to begin, and nothing runs if it raises.
+    """
+
+    tools: Mapping[str, Tool]
+    runner: CallRunner
+    policy: CallPolicy
+    strict: frozenset[str] = frozenset()
+    max_parallel: int = MAX_PARALLEL
+    before: Callable[[Sequence[ModelCall]], None] = _nothing
+    on_start: Callable[[Ready], None] = _nothing
+    on_result: Callable[[CallResult], None] = _nothing
+
+    def run(
+        self,
+        turn: Sequence[ModelCall],
+        results: dict[int, CallResult],
+        *,
+        stop: Stop,
+        most: int | None = None,
+        arrived: Mapping[str, float] | None = None,
+        cut: Collection[int] = (),
+    ) -> None:
+        """Run a turn's calls and put each result into `results` by its place, as it is there.
+
+        Calls stay without a result, and were not begun, where `stop` was set before, or `most` calls have run. What was
+        begun has a result even where this raises (KeyboardInterrupt): at worst that it was interrupted. `arrived` has
+        `time.perf_counter()` of each call's last byte by its id, `cut` the places of calls that may not have come whole.
+        """
+        work = _Work(self, results, stop, most=most, arrived=arrived or {})
+        checked = [self._checked(call, cut=call.place in cut) for call in turn]
+        ready = [one for one in checked if isinstance(one, Ready)]
+        try:
+            if len(ready) > 1 and all(one.harmless for one in ready):
+                work.together(checked)
+            else:
+                work.in_order(checked)
+        finally:
+            work.settle()
+
+    def _checked(self, call: ModelCall, *, cut: bool) -> Ready | CallResult:
+        if cut:
+            return not_run(call, "the answer was cut off, and this call may be incomplete", code="cut", retryable=True)
+        return check(call, self.tools, strict=self.strict)
+
+
+@dataclass(kw_only=False)
+class _Work:
+    """One turn on its way."""
+
+    owner: TurnRunner
+    results: dict[int, CallResult]
+    stop: Stop
+    most: int | None = field(kw_only=True)
+    arrived: Mapping[str, float] = field(kw_only=True)
+    begun: dict[int, Ready] = field(default_factory=dict)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def in_order(self, checked: Sequence[Ready | CallResult]) -> None:
+        for one in checked:
+            if self.stop.is_set() or self._full():
+                return
+            if self._allowed(one) and isinstance(one, Ready) and not self.stop.is_set():
+                self.owner.before([one.call])
+                self._run(one)
+
+    def together(self, checked: Sequence[Ready | CallResult]) -> None:
+        waiting: deque[Ready] = deque()
+        for one in checked:
+            if self.stop.is_set():
+                return
+            if not (self.most is not None and len(waiting) >= self.most) and self._allowed(one) and isinstance(one, Ready):
+                waiting.append(one)
+        self.owner.before([one.call for one in waiting])
+        number = min(self.owner.max_parallel, len(waiting))
+        threads = [threading.Thread(target=self._serve, args=(waiting,), daemon=True, name=f"vespe-call-{n}") for n in range(number)]
+        try:
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        finally:
+            if any(thread.is_alive() for thread in threads):
+                self.stop.set()
+                until = time.monotonic() + _PATIENCE_S
+                for thread in threads:
+                    thread.join(max(0.0, until - time.monotonic()) if thread.ident else 0)
+
+    def settle(self) -> None:
+        """Answer what was begun and has no result: it was interrupted."""
+        with self.lock:
+            for place, one in self.begun.items():
+                self.results.setdefault(place, interrupted(one.call))
+
+    def _serve(self, waiting: deque[Ready]) -> None:
+        while not self.stop.is_set():
+            try:
+                one = waiting.popleft()
+            except IndexError:
+                return
+            self._run(one)
+
+    def _full(self) -> bool:
+        return self.most is not None and len(self.begun) >= self.most
+
+    def _allowed(self, one: Ready | CallResult) -> bool:
+        """Whether a call may run; where not, its result says why."""
+        if isinstance(one, CallResult):
+            self._done(one)
+            return False
+        if why := self.owner.policy.why_not(one.tool, one.inputs):
+            self._done(not_run(one.call, f"{why}; do without it", code="denied", tool=one.tool))
+            return False
+        return True
+
+    def _run(self, one: Ready) -> None:
+        with self.lock:
+            self.begun[one.call.place] = one
+        self.owner.on_start(one)
+        began = time.perf_counter()
+        arrived = self.arrived.get(one.call.call_id)
+        wait = {} if arrived is None else {"wait_ms": round((began - arrived) * 1000, 3)}
+        outcome = self._outcome(one)
+        timing = wait | {"duration_ms": round((time.perf_counter() - began) * 1000, 3)}
+        self._done(CallResult(call=one.call, outcome=outcome, ran=True, timing=timing))
+
+    def _outcome(self, one: Ready) -> Outcome:
+        call = Call(tool=one.tool.uid or one.tool.name, arguments=one.inputs, call_id=one.call.call_id)
+        try:
+            outcome = self.owner.runner.run_tool(one.tool, call, cancel=self.stop)
+        except errors.VespeError as error:
+            return calls.refused(one.tool, error)
+        if outcome.error is not None and outcome.error.code == "interrupted" and self.stop.reason == "max_seconds":
+            failure = replace(outcome.error, message="interrupted: the time for this conversation is over", hint="")
+            return replace(outcome, error=failure)
+        return outcome
+
+    def _done(self, result: CallResult) -> None:
+        with self.lock:
+            new = self.results.setdefault(result.call.place, result) is result
+        if new:
+            self.owner.on_result(result)
