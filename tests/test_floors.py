@@ -21,7 +21,7 @@ PLAN = """\
  3  script_environments tooldir configuration places private_copy annotated python_classes schema_forms trees web
     text_search git_commit adapters.inner adapters.arguments adapters.definitions positions expectations revisions
     schema_cases sizes tokenizer
- 4  conversation.call_rules conversation.stops conversation.limits
+ 4  conversation.system_prompts conversation.call_rules conversation.stops conversation.limits
     annotations file_tools git_changes kits verdicts approvals project http_templates adapters.identifiers
     adapters.anthropic_blocks foreign schema_places
  5  catalog scopes snapshots signatures trust adapters.anthropic_contents adapters.ollama_messages inclusion
@@ -42,11 +42,11 @@ PLAN = """\
 10  registry adapters own_tools lint_settings
     providers.requests providers.endpoint
 11  calls adapters.recognition audit
-    providers.openai_wire providers.anthropic_wire providers.ollama_wire
+    providers.openai_wire providers.anthropic_wire providers.ollama_wire providers.accounts
 12  examples library fuzzing
     providers.openai providers.anthropic providers.ollama providers.simulated recordings
     conversation.call_checks
-13  conversation.turns
+13  conversation.turns conversation.tool_sets
 14  conversation.loop conversation.handler_base
 15  conversation.gpt_handler conversation.claude_handler conversation.ollama_handler
 16  conversation.handlers conversation.agents

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 from vespe.conversation.stream_base import StreamEvent, StreamingProcessor
-from vespe.models import JsonObject, Tool
+from vespe.models import JsonObject, JsonValue, Tool
 
 Tools: TypeAlias = Sequence[Tool | JsonObject]
 """Tools of Vespe's, or definitions in OpenAI's shape; both may stand in one list."""
@@ -59,6 +59,10 @@ class Reply(Protocol):
     @property
     def framed(self) -> bool:
         """Whether the body's end was announced, so that one that is cut cannot look whole."""
+        ...
+
+    def redacted(self, value: JsonValue) -> JsonValue:
+        """Give a value of the answer without the key, as an error may hold it."""
         ...
 
 

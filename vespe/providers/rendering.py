@@ -74,7 +74,7 @@ def _finish(turn: JsonObject) -> str:
 
 
 def _usage(turn: JsonObject) -> JsonObject:
-    given = {"prompt_tokens": 0, "completion_tokens": 0} | turn.get("usage", {})
+    given: JsonObject = {"prompt_tokens": 0, "completion_tokens": 0} | turn.get("usage", {})
     return given if "total_tokens" in given else given | {"total_tokens": given["prompt_tokens"] + given["completion_tokens"]}
 
 

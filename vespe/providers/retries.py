@@ -51,6 +51,10 @@ class Patience:
         return min(self.backoff_s * 2.0 ** (tries - 1), _LONGEST_BACKOFF_S) * (0.5 + jitter / 2)
 
 
+PATIENCE: Final = Patience()
+"""What a provider has unless it is told otherwise."""
+
+
 def persistently(attempt: Callable[[], T], patience: Patience, *, limits: Limits, cancel: threading.Event | None) -> T:
     """Attempt until it succeeds, or fails for good; raises what the last attempt raised, Interrupted as soon as cancelled."""
     tries = 0

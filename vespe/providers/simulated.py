@@ -4,15 +4,18 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from vespe.conversation.openai_stream import GptStreamingProcessor
 from vespe.errors import Diverged, ProviderError
-from vespe.models import JsonObject
+from vespe.models import JsonObject, JsonValue
 from vespe.providers import failures, openai_wire, rendering, retries, scripts, turns
 from vespe.providers.base import Answer, Tools
 from vespe.providers.scripts import Script
 from vespe.sockets import Limits
+
+AT_ONCE: Final = retries.Patience(backoff_s=0)
+"""Its scripted failures are waited out only as long as they ask for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +27,10 @@ class Scripted:
     pieces: Iterator[bytes]
     request_id: str = ""
     framed: bool = True
+
+    def redacted(self, value: JsonValue) -> JsonValue:
+        """Give the value as it is: there is no key."""
+        return value
 
 
 class SimulatedProvider:
@@ -38,9 +45,7 @@ class SimulatedProvider:
     create_message = turns.create_message
     respond = turns.respond
 
-    def __init__(
-        self, script: Script | JsonObject | str, *, model: str = "", patience: retries.Patience = retries.Patience(backoff_s=0)
-    ) -> None:
+    def __init__(self, script: Script | JsonObject | str, *, model: str = "", patience: retries.Patience = AT_ONCE) -> None:
         if isinstance(script, str):
             script = scripts.read_script(script)
         self._script = script if isinstance(script, Script) else scripts.checked_script(script)
@@ -90,9 +95,9 @@ class SimulatedProvider:
     def _next(self) -> JsonObject:
         if self._turn < len(self._script.turns):
             return self._script.turns[self._turn]
-        count = len(self._script.turns)
+        count, path = len(self._script.turns), self._script.path
         raise Diverged(
-            f"the script{' ' * bool(self._script.path)}{self._script.path} is exhausted: it has {count} turns, and this is request {count + 1}",
+            f"the script {path or 'of the simulated provider'} is exhausted: it has {count} turns, and this is request {count + 1}",
             turn=count + 1,
             pointer="/turns",
             hint="add a turn to the script, or end the conversation earlier",

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from vespe import documents
+from vespe.conversation.stream_base import StreamEvent
 from vespe.errors import InvalidDocument, ProviderError
 from vespe.models import JsonObject
 from vespe.providers.base import Answer, LLMProvider, OnEvent, Reply, Tools
@@ -57,10 +58,8 @@ def _whole(provider: LLMProvider, reply: Reply) -> Answer:
 def _streamed(provider: LLMProvider, reply: Reply, on_event: OnEvent) -> Answer:
     processor = provider.processor()
     for piece in reply.pieces:
-        for event in processor.feed(piece):
-            on_event(event)
-    for event in processor.close():
-        on_event(event)
+        _tell(processor.feed(piece), reply, on_event)
+    _tell(processor.close(), reply, on_event)
     if processor.error is not None:
         raise _told(provider, {"error": processor.error}, reply)
     if not (processor.complete or processor.finish_reason or reply.framed):
@@ -74,9 +73,14 @@ def _streamed(provider: LLMProvider, reply: Reply, on_event: OnEvent) -> Answer:
     )
 
 
+def _tell(events: Iterable[StreamEvent], reply: Reply, on_event: OnEvent) -> None:
+    for event in events:
+        on_event(event if event.type != "error" else event._replace(text=reply.redacted(event.text), data=reply.redacted(event.data)))
+
+
 def _told(provider: LLMProvider, document: JsonObject, reply: Reply) -> ProviderError:
     """Give the error that an answer holds though its status was a success, as gateways send it."""
-    error = document["error"]
+    error = reply.redacted(document["error"])
     told = error if isinstance(error, dict) else {"message": error}
     code = told.get("code") or told.get("type")
     return ProviderError(
