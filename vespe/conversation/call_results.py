@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from vespe.adapters import execution
 from vespe.conversation.open_calls import ModelCall
+from vespe.conversation.stream_base import StreamEvent
 from vespe.models import JsonObject, Tool
 from vespe.outcomes import Failure, Outcome
 
@@ -32,6 +33,12 @@ class CallResult:
         """Give the call, what the model was told, and the Outcome, as JSON says them."""
         made: JsonObject = {"id": self.call.call_id, "name": self.call.name, "arguments": self.call.arguments, "ran": self.ran}
         return made | {"content": self.message["content"], "outcome": self.outcome.to_dict(), "timing": self.timing}
+
+    @property
+    def event(self) -> StreamEvent:
+        """The event that tells of it."""
+        call = self.call
+        return StreamEvent("tool_result", call_id=call.call_id, name=call.name, index=call.place, data=self.to_dict())
 
 
 def not_run(call: ModelCall, message: str, *, code: str = "not_run", retryable: bool = False, tool: Tool | None = None) -> CallResult:

@@ -123,7 +123,9 @@ class _Run:
         self.arrived, self.answered_at = {}, 0.0
         tools, options = self.loop.tools or None, dict(self.loop.options)
         if last and tools:
-            tools, options = (tools, options | {"tool_choice": {"type": "none"}}) if self.loop.provider.api == "anthropic" else (None, options)
+            tools, options = (
+                (tools, options | {"tool_choice": {"type": "none"}}) if self.loop.provider.api == "anthropic" else (None, options)
+            )
         try:
             answer = self.loop.provider.respond(
                 self.transcript.messages, tools, options=options, on_event=self._heard if self.loop.stream else None, cancel=self.stop
@@ -206,9 +208,7 @@ class _Run:
 
     def _finished(self, result: CallResult) -> None:
         self.loop.turns.on_result(result)
-        self._tell(
-            StreamEvent("tool_result", call_id=result.call.call_id, name=result.call.name, index=result.call.place, data=result.to_dict())
-        )
+        self._tell(result.event)
 
     def _tell_whole(self, message: JsonObject) -> None:
         """Tell of an answer that was not streamed as of one that came in one piece."""

@@ -90,9 +90,7 @@ def _call(call: JsonObject, place: int, used: set[str]) -> ModelCall:
     repeated = bool(call_id) and call_id in used
     used.add(call_id)
     arguments = held.get("arguments", held.get("input"))
-    return ModelCall(
-        call_id=call_id, name=name if isinstance(name, str) else "", arguments=arguments, place=place, repeated=repeated
-    )
+    return ModelCall(call_id=call_id, name=name if isinstance(name, str) else "", arguments=arguments, place=place, repeated=repeated)
 
 
 def _open(waiting: list[Waiting[tuple[int, ModelCall]]]) -> list[ModelCall]:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from vespe import documents
-from vespe.conversation.open_calls import ModelCall, Turns, calls_of, read_turns, with_ids
+from vespe.conversation.open_calls import ModelCall, calls_of, read_turns, with_ids
 from vespe.errors import InvalidDocument
 from vespe.models import JsonObject, JsonValue
 
