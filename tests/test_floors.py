@@ -24,7 +24,8 @@ PLAN = """\
  4  conversation.system_prompts conversation.call_rules conversation.stops conversation.limits
     annotations file_tools git_changes kits verdicts approvals project http_templates adapters.identifiers
     adapters.anthropic_blocks foreign schema_places
- 5  catalog scopes snapshots signatures trust adapters.anthropic_contents adapters.ollama_messages inclusion
+ 5  conversation.stream_merging
+    catalog scopes snapshots signatures trust adapters.anthropic_contents adapters.ollama_messages inclusion
  6  conversation.kept_answers conversation.open_calls
     founding resolver drafts review adapters.anthropic_outbound adapters.anthropic_inbound adapters.stops lint.base
     lint.limits schema_changes
@@ -35,11 +36,13 @@ PLAN = """\
     executors.python_script executors.shell_command executors.http_request adapters.execution lint.layout lint.naming
     lint.schema lint.constraints lint.subjects lint.portability lint.strict_requests lint.vendor_subsets lint.description
     lint.safety lint.commands lint.signature lint.sets lint.shadowing substitutions tool_versions lint_paths
- 9  conversation.call_results
+ 9  conversation.openai_choices conversation.claude_messages conversation.ollama_stream
+    conversation.call_results
     executors call_log workspace adapters.openai adapters.openai_responses adapters.anthropic adapters.gemini
     adapters.ollama adapters.mcp adapters.plain_text lint lint_sources lint_fixes sarif changes
     providers providers.turns providers.failures providers.scripts providers.rendering
 10  registry adapters own_tools lint_settings
+    conversation.openai_stream conversation.anthropic_stream
     providers.requests providers.endpoint
 11  calls adapters.recognition audit
     providers.openai_wire providers.anthropic_wire providers.ollama_wire providers.accounts
