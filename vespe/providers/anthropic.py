@@ -10,8 +10,8 @@ from vespe.addresses import Url
 from vespe.conversation.anthropic_stream import ClaudeStreamingProcessor
 from vespe.models import JsonObject
 from vespe.providers import accounts, anthropic_wire, retries, turns
-from vespe.providers.base import Answer, Tools
-from vespe.providers.endpoint import Destination, Endpoint, WebReply
+from vespe.providers.base import Answer, Reply, Tools
+from vespe.providers.endpoint import Destination, Endpoint
 
 VERSION: Final = "2023-06-01"
 """The version of the API, which each request names."""
@@ -55,7 +55,7 @@ class AnthropicProvider:
         """Give the request; see `anthropic_wire.payload`."""
         return anthropic_wire.payload(self.model, messages, tools, options=options, stream=stream)
 
-    def send(self, payload: JsonObject, *, cancel: threading.Event | None = None) -> AbstractContextManager[WebReply]:
+    def send(self, payload: JsonObject, *, cancel: threading.Event | None = None) -> AbstractContextManager[Reply]:
         """Send a request; see `Endpoint.send`."""
         return self._endpoint.send(payload, cancel=cancel)
 

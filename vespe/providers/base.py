@@ -29,41 +29,25 @@ class Answer:
     cut_calls: frozenset[str] = frozenset()
 
 
-class Reply(Protocol):
+def _same(value: JsonValue) -> JsonValue:
+    return value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
     """A successful answer on the wire, as far as it has come.
 
-    `headers` have lowercased names; `pieces` are the body's bytes, decompressed, cut anywhere, and can be read once.
-    Reading raises ProviderError where the connection breaks, TimedOut where a deadline passes, and Interrupted.
+    `headers` have lowercased names; `pieces` are the body's bytes, decompressed, cut anywhere, to be read once: reading raises
+    ProviderError where the connection breaks, TimedOut where a deadline passes, and Interrupted. `framed` tells that the
+    body's end was announced, so that one that is cut cannot look whole. `redacted` takes the key out of what it is given.
     """
 
-    @property
-    def status(self) -> int:
-        """The HTTP status."""
-        ...
-
-    @property
-    def headers(self) -> Sequence[tuple[str, str]]:
-        """The headers, in order."""
-        ...
-
-    @property
-    def request_id(self) -> str:
-        """The vendor's name for the request, or ""."""
-        ...
-
-    @property
-    def pieces(self) -> Iterator[bytes]:
-        """The body."""
-        ...
-
-    @property
-    def framed(self) -> bool:
-        """Whether the body's end was announced, so that one that is cut cannot look whole."""
-        ...
-
-    def redacted(self, value: JsonValue) -> JsonValue:
-        """Give a value of the answer without the key, as an error may hold it."""
-        ...
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    pieces: Iterator[bytes]
+    request_id: str = ""
+    framed: bool = True
+    redacted: Callable[[JsonValue], JsonValue] = _same
 
 
 class LLMProvider(Protocol):

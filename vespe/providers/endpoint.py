@@ -12,6 +12,7 @@ from vespe.addresses import Url
 from vespe.errors import OutputTooLarge, ProviderError, ToolExecutionError
 from vespe.models import JsonObject, JsonValue
 from vespe.providers import failures, retries
+from vespe.providers.base import Reply
 
 MAX_ANSWER_BYTES: Final = 64 * 1024 * 1024
 """The most bytes of one answer, decompressed."""
@@ -39,7 +40,7 @@ class Endpoint:
         self._found: tuple[Destination, web.Client] | None = None
 
     @contextmanager
-    def send(self, payload: JsonObject, *, cancel: threading.Event | None = None) -> Iterator["WebReply"]:
+    def send(self, payload: JsonObject, *, cancel: threading.Event | None = None) -> Iterator[Reply]:
         """Send a request, again where that may help and no byte of an answer has come; leaving ends what is unread.
 
         Raises ProviderError, TimedOut, Interrupted, and Refused before anything is sent.
@@ -70,36 +71,7 @@ class Endpoint:
         return self._found
 
 
-class WebReply:
-    """A successful answer, its first piece read already: from here on nothing is tried again."""
-
-    def __init__(self, opened: web.Opened, there: Destination, *, first: bytes) -> None:
-        self.status, self.headers, self.framed = opened.status, opened.headers, opened.framed
-        self.request_id = str(self._clean(there, failures.request_id(dict(opened.headers))))
-        self._there = there
-        self.pieces: Iterator[bytes] = self._pieces(opened, first)
-
-    def redacted(self, value: JsonValue) -> JsonValue:
-        """Give a value without the key, for an error that an answer holds."""
-        return self._clean(self._there, value)
-
-    @staticmethod
-    def _clean(there: Destination, value: JsonValue) -> JsonValue:
-        return redaction.redact(value, there.secrets)
-
-    def _pieces(self, opened: web.Opened, first: bytes) -> Iterator[bytes]:
-        size = len(first)
-        yield first
-        try:
-            for piece in opened.pieces:
-                size += len(piece)
-                yield piece
-        except (web.ConnectionLost, ToolExecutionError) as error:
-            why = f"{self._there.who} broke off after {size} bytes of its answer: {error}"
-            raise ProviderError(why, request_id=self.request_id, transient=not isinstance(error, OutputTooLarge)) from error
-
-
-def _attempt(client: web.Client, request: web.Request, there: Destination, *, limits: sockets.Limits, stack: ExitStack) -> WebReply:
+def _attempt(client: web.Client, request: web.Request, there: Destination, *, limits: sockets.Limits, stack: ExitStack) -> Reply:
     with ExitStack() as attempt:
         try:
             opened = attempt.enter_context(client.opened(request, limits=limits, max_bytes=MAX_ANSWER_BYTES))
@@ -112,7 +84,36 @@ def _attempt(client: web.Client, request: web.Request, there: Destination, *, li
             headers = dict(reversed(opened.headers))
             raise failures.of_status(opened.status, headers, _body(opened), who=there.who, secrets=there.secrets)
         stack.push(attempt.pop_all())
-        return WebReply(opened, there, first=first)
+        return _reply(opened, there, first)
+
+
+def _reply(opened: web.Opened, there: Destination, first: bytes) -> Reply:
+    """Give a successful answer, whose first piece is read already: from here on nothing is tried again."""
+
+    def redacted(value: JsonValue) -> JsonValue:
+        return redaction.redact(value, there.secrets)
+
+    identifier = str(redacted(failures.request_id(dict(opened.headers))))
+    return Reply(
+        status=opened.status,
+        headers=opened.headers,
+        pieces=_pieces(opened, first, who=there.who, identifier=identifier),
+        request_id=identifier,
+        framed=opened.framed,
+        redacted=redacted,
+    )
+
+
+def _pieces(opened: web.Opened, first: bytes, *, who: str, identifier: str) -> Iterator[bytes]:
+    size = len(first)
+    yield first
+    try:
+        for piece in opened.pieces:
+            size += len(piece)
+            yield piece
+    except (web.ConnectionLost, ToolExecutionError) as error:
+        why = f"{who} broke off after {size} bytes of its answer: {error}"
+        raise ProviderError(why, request_id=identifier, transient=not isinstance(error, OutputTooLarge)) from error
 
 
 def _body(opened: web.Opened) -> bytes:

@@ -10,8 +10,8 @@ from vespe.addresses import Url
 from vespe.conversation.ollama_stream import OllamaStreamingProcessor
 from vespe.models import JsonObject
 from vespe.providers import accounts, ollama_wire, retries, turns
-from vespe.providers.base import Answer, Tools
-from vespe.providers.endpoint import Destination, Endpoint, WebReply
+from vespe.providers.base import Answer, Reply, Tools
+from vespe.providers.endpoint import Destination, Endpoint
 
 
 class OllamaProvider:
@@ -52,7 +52,7 @@ class OllamaProvider:
         """Give the request; see `ollama_wire.payload`."""
         return ollama_wire.payload(self.model, messages, tools, options=options, stream=stream)
 
-    def send(self, payload: JsonObject, *, cancel: threading.Event | None = None) -> AbstractContextManager[WebReply]:
+    def send(self, payload: JsonObject, *, cancel: threading.Event | None = None) -> AbstractContextManager[Reply]:
         """Send a request; see `Endpoint.send`."""
         return self._endpoint.send(payload, cancel=cancel)
 

@@ -10,8 +10,8 @@ from vespe.addresses import Url
 from vespe.conversation.openai_stream import GptStreamingProcessor
 from vespe.models import JsonObject
 from vespe.providers import accounts, openai_wire, retries, turns
-from vespe.providers.base import Answer, Tools
-from vespe.providers.endpoint import Destination, Endpoint, WebReply
+from vespe.providers.base import Answer, Reply, Tools
+from vespe.providers.endpoint import Destination, Endpoint
 
 
 class OpenAIProvider:
@@ -54,7 +54,7 @@ class OpenAIProvider:
         """Give the request; see `openai_wire.payload`."""
         return openai_wire.payload(self.model, messages, tools, options=options, stream=stream)
 
-    def send(self, payload: JsonObject, *, cancel: threading.Event | None = None) -> AbstractContextManager[WebReply]:
+    def send(self, payload: JsonObject, *, cancel: threading.Event | None = None) -> AbstractContextManager[Reply]:
         """Send a request; see `Endpoint.send`."""
         return self._endpoint.send(payload, cancel=cancel)
 

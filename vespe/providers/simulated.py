@@ -3,34 +3,18 @@
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from vespe.conversation.openai_stream import GptStreamingProcessor
 from vespe.errors import Diverged, ProviderError
-from vespe.models import JsonObject, JsonValue
+from vespe.models import JsonObject
 from vespe.providers import failures, openai_wire, rendering, retries, scripts, turns
-from vespe.providers.base import Answer, Tools
+from vespe.providers.base import Answer, Reply, Tools
 from vespe.providers.scripts import Script
 from vespe.sockets import Limits
 
 AT_ONCE: Final = retries.Patience(backoff_s=0)
 """Its scripted failures are waited out only as long as they ask for."""
-
-
-@dataclass(frozen=True, slots=True)
-class Scripted:
-    """A scripted reply."""
-
-    status: int
-    headers: tuple[tuple[str, str], ...]
-    pieces: Iterator[bytes]
-    request_id: str = ""
-    framed: bool = True
-
-    def redacted(self, value: JsonValue) -> JsonValue:
-        """Give the value as it is: there is no key."""
-        return value
 
 
 class SimulatedProvider:
@@ -65,7 +49,7 @@ class SimulatedProvider:
         return openai_wire.payload(self.model, messages, tools, options=options, stream=stream)
 
     @contextmanager
-    def send(self, payload: JsonObject, *, cancel: threading.Event | None = None) -> Iterator[Scripted]:
+    def send(self, payload: JsonObject, *, cancel: threading.Event | None = None) -> Iterator[Reply]:
         """Answer a request with the script's next turn, failures and all."""
         limits = self._patience.limits("the simulated request", cancel)
         limits.remaining()
@@ -82,15 +66,16 @@ class SimulatedProvider:
     def close(self) -> None:
         """Do nothing: there are no connections."""
 
-    def _attempt(self, payload: JsonObject, limits: Limits) -> Scripted:
+    def _attempt(self, payload: JsonObject, limits: Limits) -> Reply:
         number, turn = self._turn + 1, self._next()
         scripts.check_match(turn, payload, number=number, path=self._script.path)
         fail = turn.get("fail", {})
         if fail and (self._failed < fail.get("times", 1) or not scripts.says_something(turn)):
             self._failed += 1
             return self._failing(fail, self._pieces(turn, payload), limits)
+        pieces = self._pieces(turn, payload)
         self._turn, self._failed = number, 0
-        return Scripted(200, (("content-type", _kind(payload)),), self._pieces(turn, payload), f"simulated-{number}")
+        return Reply(status=200, headers=(("content-type", _kind(payload)),), pieces=pieces, request_id=f"simulated-{number}")
 
     def _next(self) -> JsonObject:
         if self._turn < len(self._script.turns):
@@ -103,7 +88,7 @@ class SimulatedProvider:
             hint="add a turn to the script, or end the conversation earlier",
         )
 
-    def _failing(self, fail: JsonObject, pieces: Iterator[bytes], limits: Limits) -> Scripted:
+    def _failing(self, fail: JsonObject, pieces: Iterator[bytes], limits: Limits) -> Reply:
         if "status" in fail:
             headers = {"retry-after": str(fail["retry_after"])} if "retry_after" in fail else {}
             raise failures.of_status(fail["status"], headers, rendering.failure(fail), who="the simulated provider")
@@ -113,7 +98,7 @@ class SimulatedProvider:
         kept = whole[: len(whole) // 2 if fail["cut"] is True else fail["cut"]]
         if not kept:
             raise failures.broken("the simulated provider", "as the script says")
-        return Scripted(200, (), _cut(kept))
+        return Reply(status=200, headers=(), pieces=_cut(kept))
 
     def _pieces(self, turn: JsonObject, payload: JsonObject) -> Iterator[bytes]:
         number = self._turn + 1

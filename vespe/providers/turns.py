@@ -39,7 +39,34 @@ def respond(
     """Give the model's answer; see `LLMProvider.respond`, which each provider has from here."""
     payload = self.payload(messages, tools, options=options, stream=on_event is not None)
     with self.send(payload, cancel=cancel) as reply:
-        return _whole(self, reply) if on_event is None else _streamed(self, reply, on_event)
+        if on_event is not None and (self.api == "ollama" or not _is_document(reply)):
+            return _streamed(self, reply, on_event)
+        answer = _whole(self, reply)
+    if on_event is not None:
+        retell(answer, on_event)
+    return answer
+
+
+def retell(answer: Answer, on_event: OnEvent) -> None:
+    """Tell the events of an answer that came whole."""
+    message = answer.message
+    if isinstance(text := message.get("reasoning_content"), str) and text:
+        on_event(StreamEvent(type="reasoning", text=text))
+    if isinstance(text := message.get("content"), str) and text:
+        on_event(StreamEvent(type="text", text=text))
+    for index, call in enumerate(message.get("tool_calls") or ()):
+        function = call.get("function") or call.get("custom") or {}
+        start = StreamEvent(type="tool_start", call_id=call.get("id") or "", name=function.get("name") or "", index=index)
+        on_event(start)
+        on_event(start._replace(type="tool_arguments", text=function.get("arguments") or function.get("input") or ""))
+    if answer.usage is not None:
+        on_event(StreamEvent(type="usage", data=answer.usage))
+    on_event(StreamEvent(type="done", data={"finish_reason": answer.finish_reason, "complete": answer.complete}))
+
+
+def _is_document(reply: Reply) -> bool:
+    """Whether an endpoint that was asked for a stream answers with one document all the same."""
+    return dict(reply.headers).get("content-type", "").partition(";")[0].strip().lower() == "application/json"
 
 
 def _whole(provider: LLMProvider, reply: Reply) -> Answer:
