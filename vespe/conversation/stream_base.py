@@ -20,7 +20,7 @@ class StreamEvent(NamedTuple):
     text: str = ""
     call_id: str = ""
     name: str = ""
-    index: int = 0
+    index: int = 0  # type: ignore[assignment]  # a tuple's own `index` is of no use here
     data: JsonObject | None = None
 
     def as_json(self) -> JsonObject:

@@ -4,19 +4,20 @@ import json
 from typing import Final
 
 from vespe import defaults, documents
+from vespe.adapters import arguments
 from vespe.errors import InvalidDocument
 from vespe.models import JsonObject, JsonValue
 from vespe.nesting import deeper_than
 
-_scan: Final = json.JSONDecoder().scan_once
+_decode: Final = json.JSONDecoder().raw_decode
 
 
 def read_chunk(data: bytes) -> JsonValue:
     """Read one chunk's JSON, with bytes that are no UTF-8 as U+FFFD; raises ValueError for what is not JSON, or too deep."""
     text = data.decode("utf-8", "replace")
     try:
-        value, end = _scan(text, 0)
-    except (StopIteration, ValueError, RecursionError):
+        value, end = _decode(text)
+    except (ValueError, RecursionError):
         return _read_slowly(text)
     if end != len(text) and text[end:].strip():
         raise ValueError("there is more behind the JSON")
@@ -60,6 +61,15 @@ def is_cut(data: bytes) -> bool:
 def shallow(value: JsonValue) -> bool:
     """Whether a value is nested as little as Vespe reads, so that it can be kept."""
     return not isinstance(value, (dict, list)) or not deeper_than(value, defaults.MAX_JSON_DEPTH)
+
+
+def sayable(value: JsonValue) -> JsonValue:
+    """Give a call's input, or what the adapters make of a text that is no object, where JSON cannot say it (NaN)."""
+    try:
+        arguments.to_text(value)
+    except InvalidDocument as error:
+        return {arguments.KEY: f"<{error}>"}
+    return value
 
 
 def is_whole_object(text: str) -> bool:
