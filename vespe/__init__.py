@@ -9,6 +9,10 @@ from typing import TYPE_CHECKING, Any
 from vespe.defaults import VERSION as __version__
 
 if TYPE_CHECKING:
+    from vespe.conversation.anthropic_stream import ClaudeStreamingProcessor
+    from vespe.conversation.ollama_stream import OllamaStreamingProcessor
+    from vespe.conversation.openai_stream import GptStreamingProcessor
+    from vespe.conversation.stream_base import StreamEvent
     from vespe.errors import VespeError
     from vespe.library import Project, create_tool, execute_tool, list_available_tools, load_tool, resolve_tool
     from vespe.models import Implementation, Kit, ProjectConfig, Resolution, Tool
@@ -17,13 +21,17 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Call",
+    "ClaudeStreamingProcessor",
     "Failure",
+    "GptStreamingProcessor",
     "Implementation",
     "Kit",
+    "OllamaStreamingProcessor",
     "Outcome",
     "Project",
     "ProjectConfig",
     "Resolution",
+    "StreamEvent",
     "Tool",
     "ToolImplementation",
     "ToolRegistry",
@@ -41,6 +49,10 @@ _MODULES = {
     **dict.fromkeys(("Call", "Failure", "Outcome"), "vespe.outcomes"),
     **dict.fromkeys(("Project", "create_tool", "execute_tool", "list_available_tools", "load_tool", "resolve_tool"), "vespe.library"),
     **dict.fromkeys(("ToolImplementation", "ToolRegistry"), "vespe.registry"),
+    "ClaudeStreamingProcessor": "vespe.conversation.anthropic_stream",
+    "GptStreamingProcessor": "vespe.conversation.openai_stream",
+    "OllamaStreamingProcessor": "vespe.conversation.ollama_stream",
+    "StreamEvent": "vespe.conversation.stream_base",
     "VespeError": "vespe.errors",
 }
 
