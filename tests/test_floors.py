@@ -50,16 +50,18 @@ PLAN = """\
     providers.openai providers.anthropic providers.ollama providers.simulated recordings
     conversation.call_checks
 13  conversation.turns conversation.tool_sets
-14  conversation.loop conversation.handler_base
+14  conversation.waiting_calls conversation.loop conversation.handler_base
 15  conversation.gpt_handler conversation.claude_handler conversation.ollama_handler
 16  conversation.handlers conversation.agents
 17  __init__ cli.report cli.verbs
 18  cli.tables
 19  cli.size_report cli.arguments cli.boundary cli.editor cli.kit_facts cli.options cli.findings_report
-20  cli.agent_setup cli.agent_asking cli.agent_shown
-21  cli.*
-22  cli
-23  __main__
+20  cli.agent_asking cli.agent_shown cli.chat_lines cli.chat_commands
+21  cli.agent_setup
+22  cli.agent_recording
+23  cli.*
+24  cli
+25  __main__
 """
 """The floors: a line begins with a floor's number, or goes on with the floor above it."""
 

@@ -16,6 +16,7 @@ HEAVY: Final = (
     "ctypes",
     "email",
     "difflib",
+    "readline",
     "rich",
     "shutil",
     "tempfile",

@@ -126,7 +126,8 @@ def set_active(root: str | os.PathLike[str], kit_ids: Iterable[str], *, active: 
 def restricted_keys(document: JsonObject) -> list[str]:
     """Give a warning for each key, at any depth of a project's config.json, that only the user may set.
 
-    All are ignored, but `allow_hosts`, `approvals` and `sandbox` at the top, which can tighten what the user says (`configuration.narrowed`, `call_policy.rules_of`).
+    All are ignored, but `allow_hosts`, `approvals` and `sandbox` at the top, which can tighten what the user says
+    (`configuration.narrowed`, `call_policy.rules_of`).
     """
     only = "only your own configuration may say it (`vespe config set`)"
     return [

@@ -24,6 +24,12 @@ KIT: Final = {
     "activate": ("kit_activate", "Make a kit's tools available in this project."),
     "deactivate": ("kit_deactivate", "Take a kit's tools away from this project."),
 }
+AGENT: Final = {
+    "run": ("agent_run", "Ask a model once, and run the tools that it calls."),
+    "chat": ("agent_chat", "Talk with a model that uses the project's tools."),
+    "calls": ("agent_calls", "List, run or deny the calls that wait in a kept conversation."),
+    "answers": ("agent_answers", "List or forget your answers on calls in this project."),
+}
 CONFIG: Final = {
     "get": ("config_get", "Print one setting."),
     "set": ("config_set", "Set one of your own settings."),
@@ -34,6 +40,7 @@ VERBS: Final[dict[str, Any]] = {
     "tool": ("Make, list, resolve, run and test tools.", TOOL),
     "kit": ("List, show, make and activate kits.", KIT),
     "lint": ("lint", "Find what a model's API, a model, or Vespe would stumble over."),
+    "agent": ("Let a model use the project's tools.", AGENT),
     "export": ("export", "Print tools in a model API's shape."),
     "trust": ("trust", "Show what a project would run, then approve it."),
     "untrust": ("untrust", "Take back every approval of a project."),

@@ -1,23 +1,31 @@
 """An agent: a model at a provider, a project's tools, and a conversation that goes on from one question to the next."""
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from vespe import project as projects
 from vespe.calls import CallPath
+from vespe.conversation.call_checks import Ready
 from vespe.conversation.call_policy import Ask, CallPolicy, rules_of
+from vespe.conversation.call_results import CallResult
 from vespe.conversation.events import EventSystem
 from vespe.conversation.limits import Limits
 from vespe.conversation.loop import Loop, OnEvent, RunResult
+from vespe.conversation.open_calls import ModelCall
 from vespe.conversation.tool_sets import chosen, tool_set
 from vespe.conversation.transcripts import Transcript
 from vespe.conversation.turns import TurnRunner
 from vespe.library import Project
 from vespe.models import Tool
+from vespe.outcomes import Outcome
 from vespe.providers.base import LLMProvider
 from vespe.registry import ToolRegistry
 from vespe.workspace import Workspace, open_workspace
+
+
+def _nothing(_: object) -> None:
+    return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +34,8 @@ class AgentOptions:
 
     `tools` names tools, `kit` one scope, and without either every available tool is shown. `approve` is one of
     `call_policy.POLICIES`; `ask` asks a person, and without it what would be asked is denied. `strict` shows tools in OpenAI's
-    strict mode. `request` is what the vendor's request takes besides (`temperature`, …).
+    strict mode. `request` is what the vendor's request takes besides (`temperature`, …). `on_start` is told of each call as its tool
+    begins, `on_result` of each result; `known` gives what became of a call in a recording, which is then not run.
     """
 
     tools: Sequence[str] | None = None
@@ -38,6 +47,9 @@ class AgentOptions:
     stream: bool = True
     limits: Limits = field(default_factory=Limits)
     request: Mapping[str, object] = field(default_factory=dict)
+    on_start: Callable[[Ready], None] = _nothing
+    on_result: Callable[[CallResult], None] = _nothing
+    known: Callable[[ModelCall], Outcome | None] = _nothing
 
 
 class Agent:
@@ -65,7 +77,15 @@ class Agent:
             events.runner = self.path
         shown = tool_set(chosen(self.path.workspace, names=self.options.tools, kit=self.options.kit), strict=self.options.strict)
         self.tools: Mapping[str, Tool] = shown.tools
-        turns = TurnRunner(tools=shown.tools, runner=events or self.path, policy=policy_of(self.path, self.options), strict=shown.strict)
+        turns = TurnRunner(
+            tools=shown.tools,
+            runner=events or self.path,
+            policy=policy_of(self.path, self.options),
+            strict=shown.strict,
+            on_start=self.options.on_start,
+            on_result=self.options.on_result,
+            known=self.options.known,
+        )
         self._loop = Loop(
             provider=provider,
             turns=turns,
@@ -82,11 +102,6 @@ class Agent:
         if self.options.system and not self.transcript.messages:
             self.transcript.add({"role": "system", "content": self.options.system})
         return self._loop.run(self.transcript, prompt=prompt, cancel=cancel)
-
-    def answer_open(self, *, cancel: threading.Event | None = None) -> RunResult:
-        """Run the calls that wait, and nothing else; the model is not asked."""
-        self.path.check_trust()
-        return self._loop.answer_open(self.transcript, cancel=cancel)
 
 
 def policy_of(path: CallPath, options: AgentOptions) -> CallPolicy:

@@ -78,11 +78,6 @@ class Loop:
         """
         return _Run(self, transcript, Stop(cancel, seconds=self.limits.max_seconds)).go(prompt)
 
-    def answer_open(self, transcript: Transcript, *, cancel: threading.Event | None = None) -> RunResult:
-        """Run the calls that wait, and nothing else; the model is not asked."""
-        run = _Run(self, transcript, Stop(cancel, seconds=self.limits.max_seconds))
-        return run.ended(run.run_open() or DONE)
-
 
 class _Run:
     """One run on its way."""

@@ -38,7 +38,8 @@ class TurnRunner:
     """Runs turns' calls: `tools` are what the model was shown, `strict` the names of those shown in strict mode.
 
     `on_start` is told of each call as it begins, `on_result` of each result as it is there, both in whichever thread it
-    happens; `before` is told, once, of the calls that are about to begin, and nothing runs if it raises.
+    happens; `before` is told of the calls that are about to begin, and none of them does if it raises. `known` gives what became
+    of a call in a recording: such a call is neither checked nor run.
     """
 
     tools: Mapping[str, Tool]
@@ -49,6 +50,7 @@ class TurnRunner:
     before: Callable[[Sequence[ModelCall]], None] = _nothing
     on_start: Callable[[Ready], None] = _nothing
     on_result: Callable[[CallResult], None] = _nothing
+    known: Callable[[ModelCall], Outcome | None] = _nothing
 
     def run(
         self,
@@ -78,6 +80,8 @@ class TurnRunner:
             work.settle()
 
     def _checked(self, call: ModelCall, *, cut: bool) -> Ready | CallResult:
+        if (outcome := self.known(call)) is not None:
+            return CallResult(call=call, outcome=outcome)
         if cut:
             return not_run(call, "the answer was cut off, and this call may be incomplete", code="cut", retryable=True)
         return check(call, self.tools, strict=self.strict)
