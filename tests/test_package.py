@@ -11,13 +11,17 @@ from vespe import defaults
 
 PROMISED = {
     "Call",
+    "ClaudeStreamingProcessor",
     "Failure",
+    "GptStreamingProcessor",
     "Implementation",
     "Kit",
+    "OllamaStreamingProcessor",
     "Outcome",
     "Project",
     "ProjectConfig",
     "Resolution",
+    "StreamEvent",
     "Tool",
     "ToolImplementation",
     "ToolRegistry",
