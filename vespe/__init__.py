@@ -9,10 +9,20 @@ from typing import TYPE_CHECKING, Any
 from vespe.defaults import VERSION as __version__
 
 if TYPE_CHECKING:
+    from vespe.conversation.agents import Agent, AgentOptions, run_loop
     from vespe.conversation.anthropic_stream import ClaudeStreamingProcessor
+    from vespe.conversation.call_policy import CallPolicy
+    from vespe.conversation.claude_handler import ClaudeHandler
+    from vespe.conversation.events import EventSystem
+    from vespe.conversation.gpt_handler import GptHandler
+    from vespe.conversation.handler_base import StreamContext, StreamingRequest, StreamResult, ToolHandler
+    from vespe.conversation.limits import Limits
+    from vespe.conversation.loop import RunResult
+    from vespe.conversation.ollama_handler import OllamaHandler
     from vespe.conversation.ollama_stream import OllamaStreamingProcessor
     from vespe.conversation.openai_stream import GptStreamingProcessor
     from vespe.conversation.stream_base import StreamEvent
+    from vespe.conversation.transcripts import Transcript
     from vespe.errors import VespeError
     from vespe.library import Project, create_tool, execute_tool, list_available_tools, load_tool, resolve_tool
     from vespe.models import Implementation, Kit, ProjectConfig, Resolution, Tool
@@ -20,21 +30,35 @@ if TYPE_CHECKING:
     from vespe.registry import ToolImplementation, ToolRegistry
 
 __all__ = [
+    "Agent",
+    "AgentOptions",
     "Call",
+    "CallPolicy",
+    "ClaudeHandler",
     "ClaudeStreamingProcessor",
+    "EventSystem",
     "Failure",
+    "GptHandler",
     "GptStreamingProcessor",
     "Implementation",
     "Kit",
+    "Limits",
+    "OllamaHandler",
     "OllamaStreamingProcessor",
     "Outcome",
     "Project",
     "ProjectConfig",
     "Resolution",
+    "RunResult",
+    "StreamContext",
     "StreamEvent",
+    "StreamResult",
+    "StreamingRequest",
     "Tool",
+    "ToolHandler",
     "ToolImplementation",
     "ToolRegistry",
+    "Transcript",
     "VespeError",
     "__version__",
     "create_tool",
@@ -42,6 +66,7 @@ __all__ = [
     "list_available_tools",
     "load_tool",
     "resolve_tool",
+    "run_loop",
 ]
 
 _MODULES = {
@@ -49,6 +74,16 @@ _MODULES = {
     **dict.fromkeys(("Call", "Failure", "Outcome"), "vespe.outcomes"),
     **dict.fromkeys(("Project", "create_tool", "execute_tool", "list_available_tools", "load_tool", "resolve_tool"), "vespe.library"),
     **dict.fromkeys(("ToolImplementation", "ToolRegistry"), "vespe.registry"),
+    **dict.fromkeys(("Agent", "AgentOptions", "run_loop"), "vespe.conversation.agents"),
+    **dict.fromkeys(("StreamContext", "StreamResult", "StreamingRequest", "ToolHandler"), "vespe.conversation.handler_base"),
+    "CallPolicy": "vespe.conversation.call_policy",
+    "ClaudeHandler": "vespe.conversation.claude_handler",
+    "EventSystem": "vespe.conversation.events",
+    "GptHandler": "vespe.conversation.gpt_handler",
+    "Limits": "vespe.conversation.limits",
+    "OllamaHandler": "vespe.conversation.ollama_handler",
+    "RunResult": "vespe.conversation.loop",
+    "Transcript": "vespe.conversation.transcripts",
     "ClaudeStreamingProcessor": "vespe.conversation.anthropic_stream",
     "GptStreamingProcessor": "vespe.conversation.openai_stream",
     "OllamaStreamingProcessor": "vespe.conversation.ollama_stream",
