@@ -10,21 +10,35 @@ import vespe
 from vespe import defaults
 
 PROMISED = {
+    "Agent",
+    "AgentOptions",
     "Call",
+    "CallPolicy",
+    "ClaudeHandler",
     "ClaudeStreamingProcessor",
+    "EventSystem",
     "Failure",
+    "GptHandler",
     "GptStreamingProcessor",
     "Implementation",
     "Kit",
+    "Limits",
+    "OllamaHandler",
     "OllamaStreamingProcessor",
     "Outcome",
     "Project",
     "ProjectConfig",
     "Resolution",
+    "RunResult",
+    "StreamContext",
     "StreamEvent",
+    "StreamResult",
+    "StreamingRequest",
     "Tool",
+    "ToolHandler",
     "ToolImplementation",
     "ToolRegistry",
+    "Transcript",
     "VespeError",
     "__version__",
     "create_tool",
@@ -32,6 +46,7 @@ PROMISED = {
     "list_available_tools",
     "load_tool",
     "resolve_tool",
+    "run_loop",
 }
 
 
