@@ -101,7 +101,8 @@ class SimulatedProvider:
         return Reply(status=200, headers=(), pieces=_cut(kept))
 
     def _pieces(self, turn: JsonObject, payload: JsonObject) -> Iterator[bytes]:
-        number = self._turn + 1
+        # by the conversation and not by the script, so that one that is resumed with another script has no id twice
+        number = 1 + sum(message.get("role") == "assistant" for message in payload["messages"])
         if payload.get("stream"):
             return rendering.streamed(turn, number=number, model=self.model)
         return iter([rendering.whole(turn, number=number, model=self.model)])
