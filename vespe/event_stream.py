@@ -111,6 +111,7 @@ class EventStream:
         self._lines = Lines(carriage_returns=True, max_line=max_event, max_body=max_body)
         self._max_event = max_event
         self._name = ""
+        self._known: tuple[bytes | None, str] = (None, "")
         self._data: list[bytes] = []
         self._stray: list[bytes] = []
         self._stray_left = max_event
@@ -142,6 +143,8 @@ class EventStream:
         for line in lines:
             if line[:6] == b"data: ":
                 data.append(line[6:])
+            elif line == self._known[0]:
+                name = self._known[1]
             elif not line:
                 if data:
                     whole = data[0] if len(data) == 1 else b"\n".join(data)
@@ -164,7 +167,8 @@ class EventStream:
         if field == b"data":
             self._data.append(value)
         elif field == b"event":
-            return value.decode("utf-8", "replace")
+            name = value.decode("utf-8", "replace")
+            self._known = (line, name)
         elif field not in (b"", b"id", b"retry") and (not self._began or line[:1] == b"{") and self._stray_left >= len(line):
             self._stray.append(line)
             self._stray_left -= len(line)

@@ -10,7 +10,8 @@ from vespe.conversation.stream_pieces import is_cut, read_chunk, read_documents,
 from vespe.event_stream import EventStream
 from vespe.models import JsonObject, JsonValue
 
-_IGNORED: Final = (b"[DONE]",)
+_IGNORED: Final = (b"", b"[DONE]")
+"""What gateways add to a stream, and what is no event."""
 
 
 class ClaudeStreamingProcessor:
@@ -101,12 +102,12 @@ class ClaudeStreamingProcessor:
 
     def _take(self, name: str, payload: bytes, events: list[StreamEvent]) -> None:
         """Gather one event of the stream."""
-        if self.error is not None or not payload or payload.strip() in _IGNORED:
+        if self.error is not None or not payload:
             return
         try:
             event = read_chunk(payload)
         except ValueError as error:
-            if payload.strip():
+            if payload.strip() not in _IGNORED:
                 self._fail(stream_outcomes.failed(f"the stream holds an event that is not JSON: {error}"), events)
             return
         if isinstance(event, dict):

@@ -4,12 +4,14 @@ import hashlib
 from typing import Any, Final
 
 from vespe import documents
+from vespe.adapters import arguments
 from vespe.adapters.inner import generated_id, said
 from vespe.adapters.ollama_messages import to_openai_messages
 from vespe.adapters.stops import finish_reason_of_done, from_ollama_usage
 from vespe.conversation import stream_outcomes
 from vespe.conversation.stream_base import EventType, StreamEvent
-from vespe.conversation.stream_pieces import Growing, is_cut, read_chunk, read_documents, sayable, shallow
+from vespe.conversation.stream_pieces import Growing, is_cut, read_chunk, read_documents, shallow
+from vespe.errors import InvalidDocument
 from vespe.event_stream import Lines
 from vespe.models import JsonObject, JsonValue
 
@@ -145,22 +147,21 @@ class OllamaStreamingProcessor:
         if piece and (piece := text.add(piece)):
             events.append(StreamEvent(_TEXTS[key], piece))
 
-    def _call(self, given: list[JsonValue], events: list[StreamEvent]) -> None:
-        for call in given:
+    def _call(self, calls: list[JsonValue], events: list[StreamEvent]) -> None:
+        for call in calls:
             function = call.get("function") if isinstance(call, dict) else None
             name = function.get("name") if isinstance(function, dict) else None
             if not isinstance(function, dict) or not isinstance(name, str) or not name:
                 continue
-            order, arguments = len(self._calls), sayable(function.get("arguments"))
-            identifier = call["id"] if isinstance(call.get("id"), str) and call["id"] else self._generated(order, name, arguments)
-            self._calls.append({"id": identifier, "function": {"name": name, "arguments": arguments}})
-            text = arguments if isinstance(arguments, str) else documents.compact_json({} if arguments is None else arguments)
+            order, (given, text) = len(self._calls), _read_arguments(function.get("arguments"))
+            identifier = call["id"] if isinstance(call.get("id"), str) and call["id"] else self._generated(order, name, text)
+            self._calls.append({"id": identifier, "function": {"name": name, "arguments": given}})
             events.append(StreamEvent("tool_start", "", said(identifier), said(name), order))
-            events.append(StreamEvent("tool_arguments", said(text), said(identifier), said(name), order))
+            events.append(StreamEvent("tool_arguments", text, said(identifier), said(name), order))
 
-    def _generated(self, order: int, name: str, arguments: JsonValue) -> str:
+    def _generated(self, order: int, name: str, text: str) -> str:
         """Give an id by when the answer was made, so that the same recording has the same ids."""
-        stamp = documents.compact_json([self._fields.get("created_at"), order, name, arguments])
+        stamp = documents.compact_json([self._fields.get("created_at"), order, name, text])
         return generated_id(int.from_bytes(hashlib.blake2b(stamp.encode(), digest_size=6).digest(), "big"))
 
     def _fail(self, error: JsonObject, events: list[StreamEvent]) -> None:
@@ -176,3 +177,13 @@ class OllamaStreamingProcessor:
             if rest := text.end():
                 events.append(StreamEvent(_TEXTS[key], rest))
         events.append(stream_outcomes.done_event(self))
+
+
+def _read_arguments(given: JsonValue) -> tuple[JsonValue, str]:
+    """Give a call's arguments, as the adapters are to translate them, and as text."""
+    if isinstance(given, str):
+        return given, said(given)
+    try:
+        return given, arguments.to_text({} if given is None else given)
+    except InvalidDocument as error:
+        return f"<{error}>", f"<{error}>"
