@@ -1,7 +1,6 @@
 """What an agent does, shown as it happens: its words on stdout, everything else on stderr, all of it inert."""
 
 import sys
-import threading
 from typing import Final
 
 import click
@@ -21,32 +20,28 @@ class Shown:
     def __init__(self, *, quiet: bool = False) -> None:
         self._quiet = quiet
         self._midline = self._thinking = False
-        self._lock = threading.RLock()
 
     def event(self, event: StreamEvent) -> None:
         """Show one event: text as it comes, results in a line."""
-        with self._lock:
-            if event.type == "text" and event.text:
-                self._text(event.text)
-            elif event.type == "reasoning" and report.coloured(sys.stderr):
-                self._thinking = True
-                click.echo(click.style(inert(event.text), dim=True), err=True, nl=False, color=True)
-            elif event.type == "tool_result":
-                self._line(f"<- {_cut(event.name)} {_told(event.data or {})}")
+        if event.type == "text" and event.text:
+            self._text(event.text)
+        elif event.type == "reasoning" and report.coloured(sys.stderr):
+            self._thinking = True
+            click.echo(click.style(inert(event.text), dim=True), err=True, nl=False, color=True)
+        elif event.type == "tool_result":
+            self._line(f"<- {_cut(event.name)} {_told(event.data or {})}")
 
     def started(self, ready: Ready) -> None:
         """Show that a call begins, with its inputs."""
-        with self._lock:
-            self._line(f"-> {report.one_line(ready.tool.name)} {_cut(report.json_line(ready.inputs))}")
+        self._line(f"-> {report.one_line(ready.tool.name)} {_cut(report.json_line(ready.inputs))}")
 
     def end(self) -> None:
         """End the line that the model's words may have left open."""
-        with self._lock:
-            if self._midline:
-                click.echo("")
-            if self._thinking:
-                click.echo("", err=True)
-            self._midline = self._thinking = False
+        if self._midline:
+            click.echo("")
+        if self._thinking:
+            click.echo("", err=True)
+        self._midline = self._thinking = False
 
     def _text(self, text: str) -> None:
         if self._quiet:

@@ -23,7 +23,7 @@ class StreamContext:
 
     `runner` is a CallPath, or an EventSystem for a GUI that drives; `policy` decides on calls, by default as the command line
     does where nobody can be asked: read-only tools run, the others are denied. `strict` names the tools that were shown in
-    strict mode. `on_event` is told of everything, one thing at a time; `cancel` ends what runs.
+    strict mode. `on_event` is told of everything, in the caller's thread; `cancel` ends what runs.
     """
 
     tools: Sequence[Tool]
@@ -142,7 +142,7 @@ def _run(
         runner=context.runner,
         policy=context.policy,
         strict=context.strict,
-        on_result=_Results(context).tell,
+        on_result=lambda result: None if context.on_event is None else context.on_event(result.event),
     ).run(
         turn,
         results,
@@ -168,15 +168,3 @@ def _tell(events: Iterable[StreamEvent], context: StreamContext, arrived: dict[s
             arrived[event.call_id] = time.perf_counter()
         if context.on_event is not None:
             context.on_event(event)
-
-
-class _Results:
-    """Tells of results, one at a time."""
-
-    def __init__(self, context: StreamContext) -> None:
-        self._context, self._lock = context, threading.Lock()
-
-    def tell(self, result: CallResult) -> None:
-        if self._context.on_event is not None:
-            with self._lock:
-                self._context.on_event(result.event)

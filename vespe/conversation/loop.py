@@ -59,7 +59,7 @@ class Loop:
     """One model and what runs its calls; `tools` are the tools as the provider takes them, in the order of showing.
 
     With `stream` the answer is streamed. `on_event` is told what comes, streamed or not: text, calls, and a `tool_result` for
-    each result, one thing at a time. `options` are what the vendor's request takes besides.
+    each result, in the thread that runs the loop. `options` are what the vendor's request takes besides.
     """
 
     provider: LLMProvider
@@ -90,7 +90,6 @@ class _Run:
         self.arrived: dict[str, float] = {}
         self.answered_at = 0.0
         self.cut: frozenset[int] = frozenset()
-        self.telling = threading.RLock()
 
     def go(self, prompt: str | None) -> RunResult:
         if reason := self.run_open():
@@ -216,8 +215,7 @@ class _Run:
 
     def _tell(self, event: StreamEvent) -> None:
         if self.loop.on_event is not None:
-            with self.telling:
-                self.loop.on_event(event)
+            self.loop.on_event(event)
 
 
 def told_limit(iterations: int) -> str:

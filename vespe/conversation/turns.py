@@ -1,11 +1,12 @@
 """The calls of one turn: checked, allowed, run in order or at the same time, and each answered once, in the order of the calls."""
 
+import queue
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, Protocol
+from typing import Final, Protocol, TypeAlias
 
 from vespe import calls, errors
 from vespe.conversation.call_checks import Ready, check
@@ -17,6 +18,7 @@ from vespe.models import Tool
 from vespe.outcomes import Call, Outcome
 
 MAX_PARALLEL: Final = 8
+_Tell: TypeAlias = Callable[[Callable[[], None]], object]
 _PATIENCE_S: Final = 10.0
 """How long calls that were told to end are waited for; the call path ends a process tree well before that."""
 
@@ -37,9 +39,9 @@ def _nothing(_: object) -> None:
 class TurnRunner:
     """Runs turns' calls: `tools` are what the model was shown, `strict` the names of those shown in strict mode.
 
-    `on_start` is told of each call as it begins, `on_result` of each result as it is there, both in whichever thread it
-    happens; `before` is told of the calls that are about to begin, and none of them does if it raises. `known` gives what became
-    of a call in a recording: such a call is neither checked nor run.
+    `on_start` is told of each call as it begins, `on_result` of each result as it is there, both in the thread that runs the turn;
+    `before` is told of the calls that are about to begin, and none of them does if it raises. `known` gives what became of a
+    call in a recording: such a call is neither checked nor run.
     """
 
     tools: Mapping[str, Tool]
@@ -105,7 +107,7 @@ class _Work:
                 return
             if self._allowed(one) and isinstance(one, Ready) and not self.stop.is_set():
                 self.owner.before([one.call])
-                self._run(one)
+                self._run(one, _at_once)
 
     def together(self, checked: Sequence[Ready | CallResult]) -> None:
         waiting: deque[Ready] = deque()
@@ -115,19 +117,27 @@ class _Work:
             if not (self.most is not None and len(waiting) >= self.most) and self._allowed(one) and isinstance(one, Ready):
                 waiting.append(one)
         self.owner.before([one.call for one in waiting])
-        number = min(self.owner.max_parallel, len(waiting))
-        threads = [threading.Thread(target=self._serve, args=(waiting,), daemon=True, name=f"vespe-call-{n}") for n in range(number)]
+        told: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        running = min(self.owner.max_parallel, len(waiting))
+        threads = [threading.Thread(target=self._serve, args=(waiting, told), daemon=True, name=f"vespe-call-{n}") for n in range(running)]
         try:
             for thread in threads:
                 thread.start()
-            for thread in threads:
-                thread.join()
+            while running:
+                act = told.get()
+                running -= act is None
+                _at_once(act)
         finally:
-            if any(thread.is_alive() for thread in threads):
-                self.stop.set()
-                until = time.monotonic() + _PATIENCE_S
-                for thread in threads:
-                    thread.join(max(0.0, until - time.monotonic()) if thread.ident else 0)
+            if running:
+                self._end(threads)
+
+    def _end(self, threads: Sequence[threading.Thread]) -> None:
+        """Tell calls that still run to end, and wait for them, but not for ever."""
+        self.stop.set()
+        until = time.monotonic() + _PATIENCE_S
+        for thread in threads:
+            if thread.ident is not None:
+                thread.join(max(0.0, until - time.monotonic()))
 
     def settle(self) -> None:
         """Answer what was begun and has no result: it was interrupted."""
@@ -135,13 +145,17 @@ class _Work:
             for place, one in self.begun.items():
                 self.results.setdefault(place, interrupted(one.call))
 
-    def _serve(self, waiting: deque[Ready]) -> None:
-        while not self.stop.is_set():
-            try:
-                one = waiting.popleft()
-            except IndexError:
-                return
-            self._run(one)
+    def _serve(self, waiting: deque[Ready], told: "queue.SimpleQueue[Callable[[], None] | None]") -> None:
+        """Run calls until none waits; who is told of them is told in the thread that runs the turn."""
+        try:
+            while not self.stop.is_set():
+                try:
+                    one = waiting.popleft()
+                except IndexError:
+                    return
+                self._run(one, told.put)
+        finally:
+            told.put(None)
 
     def _full(self) -> bool:
         return self.most is not None and len(self.begun) >= self.most
@@ -149,23 +163,23 @@ class _Work:
     def _allowed(self, one: Ready | CallResult) -> bool:
         """Whether a call may run; where not, its result says why."""
         if isinstance(one, CallResult):
-            self._done(one)
+            self._done(one, _at_once)
             return False
         if why := self.owner.policy.why_not(one.tool, one.inputs):
-            self._done(not_run(one.call, f"{why}; do without it", code="denied", tool=one.tool))
+            self._done(not_run(one.call, f"{why}; do without it", code="denied", tool=one.tool), _at_once)
             return False
         return True
 
-    def _run(self, one: Ready) -> None:
+    def _run(self, one: Ready, tell: _Tell) -> None:
         with self.lock:
             self.begun[one.call.place] = one
-        self.owner.on_start(one)
+        tell(lambda: self.owner.on_start(one))
         began = time.perf_counter()
         arrived = self.arrived.get(one.call.call_id)
         wait = {} if arrived is None else {"wait_ms": round((began - arrived) * 1000, 3)}
         outcome = self._outcome(one)
         timing = wait | {"duration_ms": round((time.perf_counter() - began) * 1000, 3)}
-        self._done(CallResult(call=one.call, outcome=outcome, ran=True, timing=timing))
+        self._done(CallResult(call=one.call, outcome=outcome, ran=True, timing=timing), tell)
 
     def _outcome(self, one: Ready) -> Outcome:
         call = Call(tool=one.tool.uid or one.tool.name, arguments=one.inputs, call_id=one.call.call_id)
@@ -178,8 +192,13 @@ class _Work:
             return replace(outcome, error=failure)
         return outcome
 
-    def _done(self, result: CallResult) -> None:
+    def _done(self, result: CallResult, tell: _Tell) -> None:
         with self.lock:
             new = self.results.setdefault(result.call.place, result) is result
         if new:
-            self.owner.on_result(result)
+            tell(lambda: self.owner.on_result(result))
+
+
+def _at_once(act: Callable[[], None] | None) -> None:
+    if act is not None:
+        act()
