@@ -44,6 +44,13 @@ def asking(answer: Handler, api: str = "openai", **options: Any) -> Iterator[tup
             provider.close()
 
 
+def sent(server: Loopback) -> tuple[str, dict[str, str], Any]:
+    """Give the target, headers and body of the last request."""
+    head, _, body = server.requests[-1].partition(b"\r\n\r\n")
+    first, *lines = head.decode().split("\r\n")
+    return first.split(" ")[1], {k.lower(): v.strip() for k, _, v in (line.partition(":") for line in lines)}, json.loads(body)
+
+
 def said(document: Any, *headers: str, status: int = 200) -> Handler:
     """Answer with one JSON document."""
     return lambda exchange: exchange.reply(json.dumps(document).encode(), *headers, status=status)

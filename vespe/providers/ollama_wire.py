@@ -3,7 +3,9 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from vespe import documents
 from vespe.adapters import ollama
+from vespe.conversation.ollama_stream import OllamaStreamingProcessor
 from vespe.errors import UsageError
 from vespe.models import JsonObject
 from vespe.providers import requests
@@ -35,11 +37,11 @@ def payload(
 
 
 def answer(document: JsonObject) -> Answer:
-    """Read a whole answer."""
-    spoken = ollama.to_openai_messages([{"role": "assistant", **(document.get("message") or {})}])
-    message = spoken[0] if spoken else {"role": "assistant", "content": None}
-    finish = ollama.finish_reason_of_done(document.get("done_reason"), calls=bool(message.get("tool_calls")))
-    return Answer(message=message, finish_reason=finish, usage=ollama.from_ollama_usage(document))
+    """Read a whole answer, as the one line of a stream, so that both give the same message: ids for calls without one, too."""
+    read = OllamaStreamingProcessor()
+    read.feed(documents.compact_json(document).encode("utf-8") + b"\n")
+    read.close()
+    return Answer(message=read.message(), finish_reason=read.finish_reason, usage=read.usage)
 
 
 def _format(given: Any) -> JsonObject:
