@@ -200,7 +200,9 @@ def main() -> None:
     figures = {"bare loop with json.loads": best(bare_loop, data)}
     figures["vespe: openai, 64 KB pieces"] = best(gathered(GptStreamingProcessor, 65536), data)
     figures["vespe: openai, 1 KB pieces"] = best(gathered(GptStreamingProcessor, 1024), data)
-    others = [("anthropic", anthropic_stream(size), bare_anthropic, ClaudeStreamingProcessor)]
+    others: list[tuple[str, bytes, Callable[[bytes], Any], Callable[[], Any]]] = [
+        ("anthropic", anthropic_stream(size), bare_anthropic, ClaudeStreamingProcessor)
+    ]
     others += [("ollama", ollama_stream(size), bare_ollama, OllamaStreamingProcessor)]
     for api, stream, bare, make in others:
         figures[f"bare loop: {api}"] = best(bare, stream)
