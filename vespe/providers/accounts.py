@@ -13,6 +13,8 @@ from vespe.provider_settings import ProviderSettings
 from vespe.providers.endpoint import Destination
 
 _SENSITIVE: Final = re.compile(r"(?i)auth|key|token|secret|cookie|password|credential|session|sig")
+_SHORTEST_KEY: Final = 8
+"""What is shorter stands in for a key that nobody wants (`ollama`, `EMPTY`), and in many a text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +58,8 @@ class Account:
         query = [pair.partition("=") for pair in url.target.partition("?")[2].split("&")]
         named = [*headers.items(), *((name, value) for name, _, value in query)]
         values = [value for name, value in named if _SENSITIVE.search(name)]
-        return tuple(dict.fromkeys([*values, *(value.removeprefix("Bearer ") for value in values)]))
+        every = dict.fromkeys([*values, *(value.removeprefix("Bearer ") for value in values)])
+        return tuple(value for value in every if len(value) >= _SHORTEST_KEY)
 
 
 def known(account: Account, **said: str | Mapping[str, str] | None) -> Account:
@@ -77,4 +80,4 @@ def destination(account: Account, own: Mapping[str, str], *, bearer: bool, at: C
     url, key = at(account.url()), account.key()
     keyed = {"authorization": f"Bearer {key}"} if bearer else {"x-api-key": key}
     headers = account.headers(dict(own) | (keyed if key else {}))
-    return Destination(who=account.provider, url=url, headers=headers, secrets=(key, *account.secrets(headers, url)))
+    return Destination(who=account.provider, url=url, headers=headers, secrets=account.secrets(headers, url))
