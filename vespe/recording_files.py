@@ -77,9 +77,12 @@ def body_as_json(body: bytes) -> JsonObject:
 
 
 def body_of(answer: JsonObject) -> bytes:
-    """Give the body that `body_as_json` wrote; nothing for an answer that never came."""
+    """Give the body that `body_as_json` wrote; nothing for an answer that never came. Raises InvalidDocument."""
     if isinstance(answer.get("body_base64"), str):
-        return binascii.a2b_base64(answer["body_base64"])
+        try:
+            return binascii.a2b_base64(answer["body_base64"], strict_mode=True)
+        except binascii.Error as error:
+            raise InvalidDocument(f"an answer's body_base64 is no base64: {error}", path="the recording") from None
     return str(answer.get("body", "")).encode("utf-8")
 
 

@@ -24,7 +24,7 @@ def create_message(
     cancel: threading.Event | None = None,
 ) -> JsonObject:
     """Give the model's next message; see `LLMProvider.create_message`, which each provider has from here."""
-    return respond(self, messages, tools, options=options, on_event=on_event, cancel=cancel).message
+    return self.respond(messages, tools, options=options, on_event=on_event, cancel=cancel).message
 
 
 def respond(
