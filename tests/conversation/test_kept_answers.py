@@ -33,7 +33,8 @@ def test_an_answer_is_kept_privately_outside_the_project_and_found_again(project
 
 def test_an_answer_is_the_projects_where_it_was_given_and_no_other_ones(project: Path, tmp_path: Path) -> None:
     kept_answers.keep(str(project), ANSWER)
-    assert kept_answers.load(str(Project.init(tmp_path / "other" if (tmp_path / "other").mkdir() is None else "").root)) == ()
+    (tmp_path / "other").mkdir()
+    assert kept_answers.load(Project.init(tmp_path / "other").root) == ()
     moved = project.rename(tmp_path / "moved")
     assert kept_answers.load(str(moved)) == (ANSWER,)
 
