@@ -108,7 +108,8 @@ def anthropic_message(body: bytes) -> dict[str, Any]:
     """Give what anthropic's SDK gathers of a body; raises whatever it raises."""
     client = anthropic.Anthropic(api_key="none", base_url="http://127.0.0.1:9", max_retries=0)
     response = httpx2.Response(200, content=body, headers={"content-type": "text/event-stream"}, request=_UNSENT)
-    raw: Any = anthropic.Stream(cast_to=RawMessageStreamEvent, response=response, client=client)
+    kind: Any = RawMessageStreamEvent
+    raw: Any = anthropic.Stream(cast_to=kind, response=response, client=client)
     stream: Any = anthropic.MessageStream(raw, output_format=anthropic.NOT_GIVEN)
     return dict(stream.get_final_message().model_dump(mode="json", warnings=False, exclude_unset=True))
 

@@ -1,14 +1,12 @@
 """One message of an Anthropic stream, gathered from its events."""
 
-import hashlib
 from typing import Final
 
-from vespe import documents
 from vespe.adapters.anthropic_inbound import to_openai_messages
-from vespe.adapters.inner import generated_id
 from vespe.adapters.stops import from_anthropic_usage
 from vespe.conversation.claude_blocks import GrowingBlock
 from vespe.conversation.stream_base import StreamEvent
+from vespe.conversation.stream_pieces import call_id
 from vespe.models import JsonObject, JsonValue
 
 _SHORTENED: Final = ("max_tokens", "model_context_window_exceeded", "refusal", "pause_turn")
@@ -57,7 +55,7 @@ class MessageGathering:
         ours = start.get("type") == "tool_use" and isinstance(name, str) and bool(name)
         order = self.next_order if ours else -1
         self.next_order += ours
-        block = GrowingBlock(dict(start), at, order=order, call_id=self._generated(order, name) if ours else "")
+        block = GrowingBlock(dict(start), at, order=order, call_id=call_id(self._start.get("id"), order, name) if ours else "")
         self.blocks.append(block)
         self._open[at] = block
         block.begin(events)
@@ -121,7 +119,3 @@ class MessageGathering:
         if type(index) is int:
             return self._open.get(index)
         return self.blocks[-1] if self.blocks else None
-
-    def _generated(self, order: int, name: JsonValue) -> str:
-        said = documents.compact_json([self._start.get("id"), order, name])
-        return generated_id(int.from_bytes(hashlib.blake2b(said.encode(), digest_size=6).digest(), "big"))

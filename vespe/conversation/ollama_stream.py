@@ -1,16 +1,14 @@
 """A streamed answer of Ollama's chat API, lines of JSON, from bytes to events and a message."""
 
-import hashlib
 from typing import Any, Final
 
-from vespe import documents
 from vespe.adapters import arguments
-from vespe.adapters.inner import generated_id, said
+from vespe.adapters.inner import said
 from vespe.adapters.ollama_messages import to_openai_messages
 from vespe.adapters.stops import finish_reason_of_done, from_ollama_usage
 from vespe.conversation import stream_outcomes
 from vespe.conversation.stream_base import EventType, StreamEvent
-from vespe.conversation.stream_pieces import Growing, is_cut, read_chunk, read_documents, shallow
+from vespe.conversation.stream_pieces import Growing, call_id, is_cut, read_chunk, read_documents, shallow
 from vespe.errors import InvalidDocument
 from vespe.event_stream import Lines
 from vespe.models import JsonObject, JsonValue
@@ -38,6 +36,7 @@ class OllamaStreamingProcessor:
         self._texts: dict[str, Growing] = {}
         self._lists: dict[str, list[Any]] = {}
         self._calls: list[JsonObject] = []
+        self._created = ""
         self._done = self._ended = False
         self.usage: JsonObject | None = None
         self.error: JsonObject | None = None
@@ -122,6 +121,8 @@ class OllamaStreamingProcessor:
     def _take_line(self, line: JsonObject, events: list[StreamEvent]) -> None:
         if self._done or self.error is not None:
             return
+        if isinstance(created := line.get("created_at"), str):
+            self._created = created
         message = line.get("message")
         if isinstance(message, dict):
             for key, value in message.items():
@@ -154,15 +155,11 @@ class OllamaStreamingProcessor:
             if not isinstance(function, dict) or not isinstance(name, str) or not name:
                 continue
             order, (given, text) = len(self._calls), _read_arguments(function.get("arguments"))
-            identifier = call["id"] if isinstance(call.get("id"), str) and call["id"] else self._generated(order, name, text)
+            own = call.get("id")
+            identifier = own if isinstance(own, str) and own else call_id(self._created, order, name, text)
             self._calls.append({"id": identifier, "function": {"name": name, "arguments": given}})
             events.append(StreamEvent("tool_start", "", said(identifier), said(name), order))
             events.append(StreamEvent("tool_arguments", text, said(identifier), said(name), order))
-
-    def _generated(self, order: int, name: str, text: str) -> str:
-        """Give an id by when the answer was made, so that the same recording has the same ids."""
-        stamp = documents.compact_json([self._fields.get("created_at"), order, name, text])
-        return generated_id(int.from_bytes(hashlib.blake2b(stamp.encode(), digest_size=6).digest(), "big"))
 
     def _fail(self, error: JsonObject, events: list[StreamEvent]) -> None:
         if self.error is None:

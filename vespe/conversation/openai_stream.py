@@ -1,15 +1,12 @@
 """A streamed answer of OpenAI's chat API, or of a server that is compatible with it, from bytes to events and a message."""
 
-import hashlib
 from typing import Final
 
-from vespe import documents
-from vespe.adapters.inner import generated_id
 from vespe.conversation import stream_outcomes
 from vespe.conversation.openai_calls import GrowingCall
 from vespe.conversation.openai_choices import ChoiceGathering
 from vespe.conversation.stream_base import StreamEvent
-from vespe.conversation.stream_pieces import is_cut, is_whole_object, read_chunk, read_documents, shallow
+from vespe.conversation.stream_pieces import call_id, is_cut, is_whole_object, read_chunk, read_documents, shallow
 from vespe.event_stream import EventStream
 from vespe.models import JsonObject
 
@@ -180,11 +177,6 @@ class GptStreamingProcessor:
         for choice in self._in_order():
             choice.end(events)
         for call in self._all_calls():
-            call.id = call.id or self._generated(call)
+            stamp = (self._fields.get("id"), self._fields.get("created"), self.usage)
+            call.id = call.id or call_id(*stamp, call.order, call.name, call.text())
         events.append(stream_outcomes.done_event(self))
-
-    def _generated(self, call: GrowingCall) -> str:
-        """Give an id by what the answer is, so that another answer's call has another one and the same answer the same."""
-        said = [self._fields.get("id"), self._fields.get("created"), self.usage, call.order, call.name, call.text()]
-        digest = hashlib.blake2b(documents.compact_json(said).encode(), digest_size=6).digest()
-        return generated_id(int.from_bytes(digest, "big"))

@@ -1,24 +1,37 @@
 """The pieces of a streamed answer: one chunk read, and texts grown piece by piece."""
 
+import hashlib
 import json
-from typing import Final
+import math
+from typing import Final, NoReturn
 
 from vespe import defaults, documents
 from vespe.adapters import arguments
+from vespe.adapters.inner import generated_id
 from vespe.errors import InvalidDocument
 from vespe.models import JsonObject, JsonValue
 from vespe.nesting import deeper_than
 
-_decode: Final = json.JSONDecoder().raw_decode
+
+def _refuse(name: str) -> NoReturn:
+    raise ValueError(f"it holds {name}, which JSON cannot say")
+
+
+def _float(text: str) -> float:
+    number = float(text)
+    return number if math.isfinite(number) else _refuse(text[:40])
+
+
+_DECODER: Final = json.JSONDecoder(parse_constant=_refuse, parse_float=_float)
 
 
 def read_chunk(data: bytes) -> JsonValue:
     """Read one chunk's JSON, with bytes that are no UTF-8 as U+FFFD; raises ValueError for what is not JSON, or too deep."""
     text = data.decode("utf-8", "replace")
     try:
-        value, end = _decode(text)
+        value, end = _DECODER.raw_decode(text)
     except (ValueError, RecursionError):
-        return _read_slowly(text)
+        value, end = _read_slowly(text), len(text)
     if end != len(text) and text[end:].strip():
         raise ValueError("there is more behind the JSON")
     return value
@@ -26,7 +39,7 @@ def read_chunk(data: bytes) -> JsonValue:
 
 def _read_slowly(text: str) -> JsonValue:
     try:
-        return json.loads(text)
+        return _DECODER.decode(text)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
 
@@ -61,6 +74,12 @@ def is_cut(data: bytes) -> bool:
 def shallow(value: JsonValue) -> bool:
     """Whether a value is nested as little as Vespe reads, so that it can be kept."""
     return not isinstance(value, (dict, list)) or not deeper_than(value, defaults.MAX_JSON_DEPTH)
+
+
+def call_id(*said: JsonValue) -> str:
+    """Give an id for a call that has none, by what was said: of another answer another one, of the same again the same."""
+    digest = hashlib.blake2b(json.dumps(said).encode(), digest_size=6).digest()
+    return generated_id(int.from_bytes(digest, "big"))
 
 
 def sayable(value: JsonValue) -> JsonValue:
