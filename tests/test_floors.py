@@ -56,12 +56,13 @@ PLAN = """\
 17  __init__ cli.report cli.verbs
 18  cli.tables
 19  cli.size_report cli.arguments cli.boundary cli.editor cli.kit_facts cli.options cli.findings_report
-20  cli.agent_asking cli.agent_shown cli.chat_lines cli.chat_commands
-21  cli.agent_setup
-22  cli.agent_recording
-23  cli.*
-24  cli
-25  __main__
+20  cli.agent_shown cli.chat_lines cli.chat_commands
+21  cli.agent_asking
+22  cli.agent_setup
+23  cli.agent_recording
+24  cli.*
+25  cli
+26  __main__
 """
 """The floors: a line begins with a floor's number, or goes on with the floor above it."""
 

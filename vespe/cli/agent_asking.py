@@ -5,6 +5,7 @@ from typing import Final
 
 from vespe import documents
 from vespe.cli import options, report
+from vespe.cli.agent_shown import Shown
 from vespe.conversation.call_policy import ONCE, PROJECT, SESSION, Answer, Ask, Question
 
 _SHOWN: Final = 4000
@@ -16,12 +17,21 @@ _ANSWERS: Final = {
     "ns": Answer(allowed=False, holds=SESSION),
     "np": Answer(allowed=False, holds=PROJECT),
 }
-_PROMPT: Final = "run it? [y]es, for this [s]ession, in this [p]roject; [n]o, [ns] not in this session, [np] never in this project: "
+_PROMPT: Final = "run it? [y/s/p/n/ns/np, ? explains] "
+_EXPLAINED: Final = """  y   yes, this once         n   no, not this once
+  s   yes, in this session   ns  not in this session
+  p   yes, in this project,  np  never in this project
+      until the tool changes"""
 
 
-def asker() -> Ask | None:
-    """Give what asks on the terminal, or None where nobody can be asked."""
-    return ask if options.interactive() else None
+def asker(shown: Shown) -> Ask | None:
+    """Give what asks on the terminal, below what is shown there, or None where nobody can be asked."""
+
+    def asked(question: Question) -> Answer:
+        shown.end()
+        return ask(question)
+
+    return asked if options.interactive() else None
 
 
 def ask(question: Question) -> Answer:
@@ -39,3 +49,4 @@ def ask(question: Question) -> Answer:
         answer = _ANSWERS.get(line.strip() or "n")
         if answer is not None:
             return answer
+        report.say(_EXPLAINED)

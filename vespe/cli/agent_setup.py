@@ -114,7 +114,7 @@ class Wanted:
             kit=self.kit,
             system=self.system,
             approve=self.approve,
-            ask=agent_asking.asker(),
+            ask=agent_asking.asker(shown),
             strict=self.strict,
             stream=self.stream,
             limits=self.limits(),

@@ -5,9 +5,11 @@ from collections.abc import Callable
 from typing import Final
 
 from vespe import errors
-from vespe.cli import report, tables
+from vespe.cli import report
 from vespe.conversation import transcripts
 from vespe.conversation.agents import Agent
+
+_WIDTH: Final = 90
 
 
 def obey(line: str, agent: Agent) -> bool:
@@ -32,7 +34,11 @@ def _help(agent: Agent, argument: str) -> None:
 
 
 def _tools(agent: Agent, argument: str) -> None:
-    tables.show(("NAME", "SCOPE", "DESCRIPTION"), [(t.name, t.scope, t.description) for t in agent.tools.values()], one_line=True)
+    for tool in agent.tools.values():
+        said = report.one_line(tool.description)
+        report.say(f"{tool.name:<20} {said if len(said) <= _WIDTH else said[:_WIDTH] + '…'}")
+    if not agent.tools:
+        report.say("the model is shown no tools")
 
 
 def _undo(agent: Agent, argument: str) -> None:
