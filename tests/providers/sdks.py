@@ -50,7 +50,8 @@ def openai_sdk(url: str) -> Said:
     """Ask by OpenAI's SDK, streamed, and gather by its own accumulator."""
     with openai.OpenAI(base_url=f"{url}/v1", api_key="sk-sdk", max_retries=0, timeout=20) as client:
         state = ChatCompletionStreamState()
-        with client.chat.completions.create(model="m", messages=USER, stream=True) as chunks:  # type: ignore[call-overload]  # plain data
+        asked: Any = client.chat.completions.create(model="m", messages=USER, stream=True)  # type: ignore[arg-type]  # plain data
+        with asked as chunks:
             for chunk in chunks:
                 state.handle_chunk(chunk)
         message = state.current_completion_snapshot.choices[0].message

@@ -14,7 +14,7 @@ def test_an_answer_that_did_not_say_that_it_was_over_tells_so_with_the_calls_tha
     body = CHUNKS.partition(b"data: [DONE]")[0].replace(b'{"content":"lo"},"finish_reason":"stop"', call)
     with asking(stream(body)) as (provider, _):
         answer = provider.respond(USER, on_event=lambda event: None)
-    assert (answer.complete, answer.cut_calls, answer.finish_reason) == (False, {"c9"}, None)
+    assert (answer.complete, answer.cut_calls, answer.finish_reason) == (False, frozenset(["c9"]), None)
 
 
 @pytest.mark.parametrize("error", [{"message": "no credit", "code": 402}, {"message": "no credit", "type": "t"}, "no credit"])

@@ -2,9 +2,11 @@
 
 import threading
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Final
 
 from vespe import documents
+from vespe.adapters.inner import plain_text
 from vespe.conversation.stream_base import StreamEvent
 from vespe.errors import InvalidDocument, ProviderError
 from vespe.models import JsonObject
@@ -79,7 +81,7 @@ def _whole(provider: LLMProvider, reply: Reply) -> Answer:
         ) from None
     if document.get("error"):
         raise _told(provider, document, reply)
-    return provider.answer(document)
+    return _plain(provider.answer(document))
 
 
 def _streamed(provider: LLMProvider, reply: Reply, on_event: OnEvent) -> Answer:
@@ -91,13 +93,21 @@ def _streamed(provider: LLMProvider, reply: Reply, on_event: OnEvent) -> Answer:
         raise _told(provider, {"error": processor.error}, reply)
     if not (processor.complete or processor.finish_reason or reply.framed):
         raise ProviderError(f"the answer of {provider.name} broke off before it was whole", request_id=reply.request_id, transient=True)
-    return Answer(
+    answer = Answer(
         message=processor.message(),
         finish_reason=processor.finish_reason,
         usage=processor.usage,
         complete=processor.complete,
         cut_calls=processor.cut_calls(),
     )
+    return _plain(answer)
+
+
+def _plain(answer: Answer) -> Answer:
+    """Give an answer whose content, where it is one plain text, is that text, as OpenAI says it; Anthropic makes a list of it."""
+    content = answer.message.get("content")
+    text = plain_text(content) if isinstance(content, list) else None
+    return answer if text is None else replace(answer, message={**answer.message, "content": text})
 
 
 def _tell(events: Iterable[StreamEvent], reply: Reply, on_event: OnEvent) -> None:
