@@ -1,5 +1,6 @@
 """Endpoints on loopback that fail in every way: what is tried again, what never, when it ends, and that no key is told."""
 
+import contextlib
 import json
 import socket
 import ssl
@@ -10,13 +11,31 @@ from pathlib import Path
 import pytest
 
 from tests.loopback import Exchange, Loopback
-from tests.providers.serving import CHUNKS, HELLO, KEY, QUICK, USER, asking, chunked, compressed, cut, hang_up, in_turn, said, stalled
+from tests.providers import test_anthropic, test_ollama
+from tests.providers.serving import (
+    CHUNKS,
+    HELLO,
+    KEY,
+    KINDS,
+    QUICK,
+    USER,
+    asking,
+    chunked,
+    compressed,
+    cut,
+    hang_up,
+    in_turn,
+    said,
+    stalled,
+    unframed,
+)
 from tests.providers.serving import stream as streaming
 from vespe.conversation.stream_base import StreamEvent
 from vespe.errors import Interrupted, ProviderError, Refused, TimedOut
 from vespe.providers.openai import OpenAIProvider
 from vespe.providers.retries import Patience
 
+STREAMS = {"openai": CHUNKS, "anthropic": test_anthropic.STREAM, "ollama": test_ollama.STREAM}
 ERROR = {"error": {"message": "slow down", "type": "requests", "code": "rate_limit_exceeded"}}
 BODY = json.dumps(HELLO).encode()
 
@@ -78,12 +97,30 @@ def test_p40c_nothing_is_tried_again_once_the_first_byte_has_come(at: int) -> No
     assert caught.value.transient
 
 
-def test_every_cut_of_a_stream_ends_in_an_error_or_a_whole_answer() -> None:
-    at = iter(range(1, len(CHUNKS)))
-    with asking(lambda exchange: cut(CHUNKS, next(at))(exchange)) as (provider, _):
-        for _ in range(1, len(CHUNKS)):
+@pytest.mark.parametrize("api", STREAMS)
+def test_p40c_every_cut_of_an_announced_body_is_an_error_after_one_request(api: str) -> None:
+    body = STREAMS[api]
+    at = iter(range(1, len(body)))
+    with asking(lambda exchange: cut(body, next(at), KINDS[api])(exchange), api) as (provider, server):
+        for _ in range(1, len(body)):
             with pytest.raises(ProviderError, match="broke off"):
                 provider.create_message(USER, on_event=lambda event: None)
+        assert len(server.requests) == len(body) - 1
+
+
+@pytest.mark.parametrize("api", STREAMS)
+def test_every_cut_of_a_body_whose_end_nobody_announced_is_an_error_or_the_whole_answer(api: str) -> None:
+    body = STREAMS[api]
+    at = iter([len(body), *range(1, len(body), 3)])
+    answers = []
+    with asking(lambda exchange: unframed(body[: next(at)], KINDS[api])(exchange), api) as (provider, _):
+        for _ in [len(body), *range(1, len(body), 3)]:
+            with contextlib.suppress(ProviderError):
+                answers.append(provider.create_message(USER, on_event=lambda event: None))
+    for answer in answers:
+        for call in answer.get("tool_calls", ()):
+            del call["id"]
+    assert 1 <= len(answers) < len(body) / 9 and all(answer == answers[0] for answer in answers)
 
 
 def test_kept_connections_are_used_again() -> None:
