@@ -27,11 +27,18 @@ if TYPE_CHECKING:
     from vespe.library import Project, create_tool, execute_tool, list_available_tools, load_tool, resolve_tool
     from vespe.models import Implementation, Kit, ProjectConfig, Resolution, Tool
     from vespe.outcomes import Call, Failure, Outcome
+    from vespe.providers.anthropic import AnthropicProvider
+    from vespe.providers.base import LLMProvider
+    from vespe.providers.ollama import OllamaProvider
+    from vespe.providers.openai import OpenAIProvider
+    from vespe.providers.retries import Patience
+    from vespe.providers.simulated import SimulatedProvider
     from vespe.registry import ToolImplementation, ToolRegistry
 
 __all__ = [
     "Agent",
     "AgentOptions",
+    "AnthropicProvider",
     "Call",
     "CallPolicy",
     "ClaudeHandler",
@@ -42,14 +49,19 @@ __all__ = [
     "GptStreamingProcessor",
     "Implementation",
     "Kit",
+    "LLMProvider",
     "Limits",
     "OllamaHandler",
+    "OllamaProvider",
     "OllamaStreamingProcessor",
+    "OpenAIProvider",
     "Outcome",
+    "Patience",
     "Project",
     "ProjectConfig",
     "Resolution",
     "RunResult",
+    "SimulatedProvider",
     "StreamContext",
     "StreamEvent",
     "StreamResult",
@@ -76,6 +88,12 @@ _MODULES = {
     **dict.fromkeys(("ToolImplementation", "ToolRegistry"), "vespe.registry"),
     **dict.fromkeys(("Agent", "AgentOptions", "run_loop"), "vespe.conversation.agents"),
     **dict.fromkeys(("StreamContext", "StreamResult", "StreamingRequest", "ToolHandler"), "vespe.conversation.handler_base"),
+    "AnthropicProvider": "vespe.providers.anthropic",
+    "LLMProvider": "vespe.providers.base",
+    "OllamaProvider": "vespe.providers.ollama",
+    "OpenAIProvider": "vespe.providers.openai",
+    "Patience": "vespe.providers.retries",
+    "SimulatedProvider": "vespe.providers.simulated",
     "CallPolicy": "vespe.conversation.call_policy",
     "ClaudeHandler": "vespe.conversation.claude_handler",
     "EventSystem": "vespe.conversation.events",

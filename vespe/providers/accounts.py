@@ -13,6 +13,7 @@ from vespe.provider_settings import ProviderSettings
 from vespe.providers.endpoint import Destination
 
 _SENSITIVE: Final = re.compile(r"(?i)auth|key|token|secret|cookie|password|credential|session|sig")
+_KEYED: Final = ("authorization", "x-api-key", "api-key")
 _SHORTEST_KEY: Final = 8
 """What is shorter stands in for a key that nobody wants (`ollama`, `EMPTY`), and in many a text."""
 
@@ -44,7 +45,7 @@ class Account:
             )
         own = str(self.url()).rstrip("/") == self.default_url.rstrip("/")
         asked = bool(self.settings.api_key_env) or (own and self.key_needed)
-        if not key and asked and not any(_SENSITIVE.search(name) for name in self.settings.headers):
+        if not key and asked and not any(name.lower() in _KEYED for name in self.settings.headers):
             raise MissingKey(self.provider, variable=variable)
         return key
 
