@@ -143,14 +143,14 @@ class ClaudeStreamingProcessor:
 
     def _take_stray(self, body: bytes, events: list[StreamEvent]) -> None:
         """Take what came instead of events: a whole answer or an error, where a stream was asked for."""
-        if self.error is not None or not body.strip() or is_cut(body):
+        if self.error is not None or not body.strip():
             return
-        before = len(self._messages)
-        for document in read_documents(body):
+        before, documents = len(self._messages), read_documents(body)
+        for document in documents:
             if before == 0 or document.get("error"):
                 known = isinstance(document.get("type"), str) or document.get("error")
                 self._take_event(document.get("type") if known else "error", document, events)
-        if not self._messages:
+        if not self._messages and (documents or not is_cut(body)):
             self._fail(stream_outcomes.not_a_stream(body), events)
 
     def _fail(self, error: JsonObject, events: list[StreamEvent]) -> None:

@@ -3,6 +3,7 @@
 from typing import Final
 
 from vespe.adapters.anthropic_inbound import to_openai_messages
+from vespe.adapters.inner import plain_text
 from vespe.adapters.stops import from_anthropic_usage
 from vespe.conversation.claude_blocks import GrowingBlock
 from vespe.conversation.stream_base import StreamEvent
@@ -106,14 +107,18 @@ class MessageGathering:
         return {**usual, **self._start, **self._stop, "content": content, "usage": self._usage}
 
     def inner(self) -> JsonObject:
-        """Give the message in the inner format, as the adapters translate it."""
+        """Give the message in the inner format, as the adapters translate it; a plain text alone is one, as OpenAI says it."""
         content = [
             block.native() | ({"id": block.call_id} if block.is_call else {})
             for block in self.blocks
             if block.is_call or block.kind != "tool_use"
         ]
         made = to_openai_messages([{"role": "assistant", "content": content}])
-        return made[0] if made else {"role": "assistant", "content": None}
+        if not made:
+            return {"role": "assistant", "content": None}
+        parts = made[0]["content"]
+        text = plain_text(parts) if isinstance(parts, list) else None
+        return made[0] if text is None else {**made[0], "content": text}
 
     def _block(self, index: JsonValue) -> GrowingBlock | None:
         if type(index) is int:

@@ -153,15 +153,15 @@ class GptStreamingProcessor:
 
     def _take_stray(self, body: bytes, events: list[StreamEvent]) -> None:
         """Take what came beside the events: a whole answer, an error, or lines of JSON, where a stream was asked for."""
-        if self._done or self.error is not None or not body.strip() or is_cut(body):
+        if self._done or self.error is not None or not body.strip():
             return
-        before = len(events)
-        for document in read_documents(body):
+        before, documents = len(events), read_documents(body)
+        for document in documents:
             if "choices" in document or document.get("error"):
                 self._take_chunk("", document, events)
             elif not self._choices:
                 self._fail(stream_outcomes.error_object(document), events)
-        if len(events) == before and not self._choices:
+        if len(events) == before and not self._choices and (documents or not is_cut(body)):
             self._fail(stream_outcomes.not_a_stream(body), events)
 
     def _fail(self, error: JsonObject, events: list[StreamEvent]) -> None:

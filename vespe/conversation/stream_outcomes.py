@@ -10,6 +10,7 @@ from vespe.models import JsonObject, JsonValue
 _LONGEST: Final = 2000
 _SENTENCES: Final = ("message", "detail", "error_message", "msg", "error", "errors")
 _FINISH: Final = {
+    **{word: word for word in ("stop", "length", "tool_calls", "content_filter", "function_call")},
     "eos": "stop",
     "eos_token": "stop",
     "end_turn": "stop",

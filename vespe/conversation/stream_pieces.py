@@ -45,12 +45,16 @@ def _read_slowly(text: str) -> JsonValue:
 
 
 def read_documents(body: bytes) -> list[JsonObject]:
-    """Give the objects of a body that is one JSON document, a list of them, or one in each line; [] where it is none of these."""
+    """Give the objects of a body that is one JSON document, a list of them, or one in each line; [] where it is none of these.
+
+    A last line that was cut is left out.
+    """
     try:
         values = [read_chunk(body)]
     except ValueError:
+        lines = [line for line in body.splitlines() if line.strip()]
         try:
-            values = [read_chunk(line) for line in body.splitlines() if line.strip()]
+            values = [read_chunk(line) for line in (lines[:-1] if lines and is_cut(lines[-1]) else lines)]
         except ValueError:
             return []
     listed = values[0] if len(values) == 1 and isinstance(values[0], list) else values
