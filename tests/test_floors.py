@@ -40,10 +40,10 @@ PLAN = """\
     conversation.call_results
     executors call_log workspace adapters.openai adapters.openai_responses adapters.anthropic adapters.gemini
     adapters.ollama adapters.mcp adapters.plain_text lint lint_sources lint_fixes sarif changes
-    providers providers.turns providers.failures providers.scripts providers.rendering recording_files
+    providers providers.answers providers.failures providers.scripts providers.rendering recording_files
 10  registry adapters own_tools lint_settings
     conversation.openai_stream conversation.anthropic_stream
-    providers.requests providers.endpoint
+    providers.requests providers.endpoint providers.turns
 11  calls adapters.recognition audit
     providers.openai_wire providers.anthropic_wire providers.ollama_wire providers.accounts
 12  examples library fuzzing

@@ -2,18 +2,12 @@
 
 import threading
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
-from typing import Final
 
-from vespe import documents
-from vespe.adapters.inner import plain_text
 from vespe.conversation.stream_base import StreamEvent
-from vespe.errors import InvalidDocument, ProviderError
+from vespe.errors import ProviderError
 from vespe.models import JsonObject
+from vespe.providers import answers
 from vespe.providers.base import Answer, LLMProvider, OnEvent, Reply, Tools
-
-MAX_ANSWER_BYTES: Final = 64 * 1024 * 1024
-"""The most bytes of one answer, decompressed."""
 
 
 def create_message(
@@ -43,7 +37,7 @@ def respond(
     with self.send(payload, cancel=cancel) as reply:
         if on_event is not None and (self.api == "ollama" or not _is_document(reply)):
             return _streamed(self, reply, on_event)
-        answer = _whole(self, reply)
+        answer = answers.whole(self, reply)
     if on_event is not None:
         retell(answer, on_event)
     return answer
@@ -71,26 +65,13 @@ def _is_document(reply: Reply) -> bool:
     return dict(reply.headers).get("content-type", "").partition(";")[0].strip().lower() == "application/json"
 
 
-def _whole(provider: LLMProvider, reply: Reply) -> Answer:
-    body = b"".join(reply.pieces)
-    try:
-        document = documents.parse_object(body, limit=MAX_ANSWER_BYTES)
-    except InvalidDocument as error:
-        raise ProviderError(
-            f"the answer of {provider.name} cannot be read: it {error.reason}", status=reply.status, request_id=reply.request_id
-        ) from None
-    if document.get("error"):
-        raise _told(provider, document, reply)
-    return _plain(provider.answer(document))
-
-
 def _streamed(provider: LLMProvider, reply: Reply, on_event: OnEvent) -> Answer:
     processor = provider.processor()
     for piece in reply.pieces:
         _tell(processor.feed(piece), reply, on_event)
     _tell(processor.close(), reply, on_event)
     if processor.error is not None:
-        raise _told(provider, {"error": processor.error}, reply)
+        raise answers.error_within(provider, {"error": processor.error}, reply)
     if not (processor.complete or processor.finish_reason or reply.framed):
         raise ProviderError(f"the answer of {provider.name} broke off before it was whole", request_id=reply.request_id, transient=True)
     answer = Answer(
@@ -100,29 +81,9 @@ def _streamed(provider: LLMProvider, reply: Reply, on_event: OnEvent) -> Answer:
         complete=processor.complete,
         cut_calls=processor.cut_calls(),
     )
-    return _plain(answer)
-
-
-def _plain(answer: Answer) -> Answer:
-    """Give an answer whose content, where it is one plain text, is that text, as OpenAI says it; Anthropic makes a list of it."""
-    content = answer.message.get("content")
-    text = plain_text(content) if isinstance(content, list) else None
-    return answer if text is None else replace(answer, message={**answer.message, "content": text})
+    return answers.checked(answer, provider, reply)
 
 
 def _tell(events: Iterable[StreamEvent], reply: Reply, on_event: OnEvent) -> None:
     for event in events:
         on_event(event if event.type != "error" else event._replace(text=reply.redacted(event.text), data=reply.redacted(event.data)))
-
-
-def _told(provider: LLMProvider, document: JsonObject, reply: Reply) -> ProviderError:
-    """Give the error that an answer holds though its status was a success, as gateways send it."""
-    error = reply.redacted(document["error"])
-    told = error if isinstance(error, dict) else {"message": error}
-    code = told.get("code") or told.get("type")
-    return ProviderError(
-        f"{provider.name} answered with an error: {told.get('message') or documents.compact_json(error)}",
-        vendor_code=str(code) if code else "",
-        request_id=reply.request_id,
-        transient=code in ("overloaded_error", "api_error", "server_error", "rate_limit_exceeded"),
-    )
