@@ -37,25 +37,30 @@ def command(resume: str | None, **given: Any) -> None:
 
 
 def _session(agent: Agent, shown: Shown) -> None:
-    for line in chat_lines.lines():
-        if line.startswith("/"):
-            if chat_commands.obey(line, agent):
-                return
-            continue
+    while (line := chat_lines.next_line()) is not None:
         try:
-            _turn(agent, line)
+            if line.startswith("/"):
+                if chat_commands.obey(line, agent):
+                    return
+            else:
+                _turn(agent, line, shown)
         except KeyboardInterrupt as interruption:
             if isinstance(interruption, Terminated):
                 raise
             report.note("interrupted; the session goes on")
-        except errors.VespeError as error:
-            report.error(str(error), error.hint)
-        finally:
-            shown.end()
-            waiting_calls.deny_waiting(agent.transcript, agent.transcript.open, reason="not run: the user ended the turn")
 
 
-def _turn(agent: Agent, line: str) -> None:
+def _turn(agent: Agent, line: str, shown: Shown) -> None:
+    try:
+        _say(agent, line)
+    except errors.VespeError as error:
+        report.error(str(error), error.hint)
+    finally:
+        shown.end()
+        waiting_calls.deny_waiting(agent.transcript, agent.transcript.open, reason="not run: the user ended the turn")
+
+
+def _say(agent: Agent, line: str) -> None:
     before = len(agent.transcript.messages)
     try:
         result = agent.run(line)

@@ -1,7 +1,6 @@
 """What a person says in a chat, line by line: edited on a terminal, read as it is from a pipe."""
 
 import sys
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from vespe.cli import report
@@ -16,8 +15,8 @@ else:
 _PROMPT: Final = "> "
 
 
-def lines() -> Iterator[str]:
-    """Give each line that says something, until the end of the input; on a terminal Ctrl-C begins a new line."""
+def next_line() -> str | None:
+    """Give the next line that says something, or None at the end of the input; on a terminal Ctrl-C begins a new line."""
     edited = sys.stdin.isatty() and sys.stdout.isatty()
     if edited:
         readline.set_auto_history(True)
@@ -26,14 +25,14 @@ def lines() -> Iterator[str]:
             line = input(_PROMPT) if edited else _plain()
         except EOFError:
             report.say("")
-            return
+            return None
         except KeyboardInterrupt as interruption:
             if isinstance(interruption, Terminated) or not sys.stdin.isatty():
                 raise
             report.say("")
             continue
         if line.strip():
-            yield line.strip()
+            return line.strip()
 
 
 def _plain() -> str:

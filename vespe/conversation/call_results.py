@@ -1,12 +1,16 @@
 """What became of a model's call: its Outcome, how long it took to begin and to run, and the message that tells the model."""
 
 from dataclasses import dataclass, field
+from typing import Final
 
 from vespe.adapters import execution
 from vespe.conversation.open_calls import ModelCall
 from vespe.conversation.stream_base import StreamEvent
 from vespe.models import JsonObject, Tool
 from vespe.outcomes import Failure, Outcome
+
+ENDED: Final = "interrupted: the call was ended before it was done; it is not run again by itself"
+_UNKNOWN: Final = "interrupted: the call was begun in an earlier session, and what became of it is not known; it is not run again by itself"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +53,5 @@ def not_run(call: ModelCall, message: str, *, code: str = "not_run", retryable: 
 
 def interrupted(call: ModelCall, *, known: bool = True) -> CallResult:
     """Give the result of a call that was begun and ended before its time; `known` is false where nobody saw it end."""
-    ended = "was ended before it was done" if known else "was begun in an earlier session, and what became of it is not known"
-    failure = Failure(code="interrupted", message=f"interrupted: the call {ended}; it is not run again by itself")
+    failure = Failure(code="interrupted", message=ENDED if known else _UNKNOWN)
     return CallResult(call=call, outcome=Outcome(tool=call.name or None, uid=None, error=failure), ran=True)

@@ -11,7 +11,7 @@ from typing import Final, Protocol, TypeAlias
 from vespe import calls, errors
 from vespe.conversation.call_checks import Ready, check
 from vespe.conversation.call_policy import CallPolicy
-from vespe.conversation.call_results import CallResult, interrupted, not_run
+from vespe.conversation.call_results import ENDED, CallResult, interrupted, not_run
 from vespe.conversation.open_calls import ModelCall
 from vespe.conversation.stops import Stop
 from vespe.models import Tool
@@ -187,9 +187,8 @@ class _Work:
             outcome = self.owner.runner.run_tool(one.tool, call, cancel=self.stop)
         except errors.VespeError as error:
             return calls.refused(one.tool, error)
-        if outcome.error is not None and outcome.error.code == "interrupted" and self.stop.reason == "max_seconds":
-            failure = replace(outcome.error, message="interrupted: the time for this conversation is over", hint="")
-            return replace(outcome, error=failure)
+        if outcome.error is not None and outcome.error.code == "interrupted":
+            return replace(outcome, error=replace(outcome.error, message=ENDED, hint=""))
         return outcome
 
     def _done(self, result: CallResult, tell: _Tell) -> None:
