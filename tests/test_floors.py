@@ -24,26 +24,28 @@ PLAN = """\
  4  conversation.system_prompts conversation.call_rules conversation.stops conversation.limits
     annotations file_tools git_changes kits verdicts approvals project http_templates adapters.identifiers
     adapters.anthropic_blocks foreign schema_places
- 5  conversation.stream_merging
-    catalog scopes snapshots signatures trust adapters.anthropic_contents adapters.ollama_messages inclusion
+    conversation.stream_pieces
+ 5  catalog scopes snapshots signatures trust adapters.anthropic_contents adapters.ollama_messages inclusion
+    conversation.stream_merging
  6  conversation.kept_answers conversation.open_calls
     founding resolver drafts review adapters.anthropic_outbound adapters.anthropic_inbound adapters.stops lint.base
     lint.limits schema_changes
  7  conversation.call_policy conversation.transcripts conversation.events
-    conversation.stream_base
     authoring executors.base adapters.base lint.refusals compatibility strict_mode
+    conversation.stream_base
  8  providers.base providers.retries
     executors.python_script executors.shell_command executors.http_request adapters.execution lint.layout lint.naming
     lint.schema lint.constraints lint.subjects lint.portability lint.strict_requests lint.vendor_subsets lint.description
     lint.safety lint.commands lint.signature lint.sets lint.shadowing substitutions tool_versions lint_paths
- 9  conversation.openai_choices conversation.claude_messages conversation.ollama_stream
-    conversation.call_results
+    conversation.openai_calls conversation.claude_blocks conversation.stream_outcomes
+ 9  conversation.call_results
     executors call_log workspace adapters.openai adapters.openai_responses adapters.anthropic adapters.gemini
     adapters.ollama adapters.mcp adapters.plain_text lint lint_sources lint_fixes sarif changes
     providers providers.answers providers.failures providers.scripts providers.rendering recording_files
+    conversation.openai_choices conversation.claude_messages conversation.ollama_stream
 10  registry adapters own_tools lint_settings
-    conversation.openai_stream conversation.anthropic_stream
     providers.requests providers.endpoint providers.turns
+    conversation.openai_stream conversation.anthropic_stream
 11  calls adapters.recognition audit
     providers.openai_wire providers.anthropic_wire providers.ollama_wire providers.accounts
 12  examples library fuzzing

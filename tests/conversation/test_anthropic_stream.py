@@ -13,12 +13,12 @@ START: dict[str, Any] = {
     "type": "message_start",
     "message": {"id": "m", "type": "message", "role": "assistant", "model": "c", "content": [], "usage": {"input_tokens": 5}},
 }
-TEXT = [{"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}]
+TEXT: list[dict[str, Any]] = [{"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}]
 HI = {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Hi"}}
 USE = {"type": "content_block_start", "index": 1, "content_block": {"type": "tool_use", "id": "t", "name": "f", "input": {}}}
 ARGUMENTS = {"type": "content_block_delta", "index": 1, "delta": {"type": "input_json_delta", "partial_json": '{"a": 1}'}}
-STOP = [{"type": "content_block_stop", "index": 1}]
-END = [{"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {"output_tokens": 7}}, {"type": "message_stop"}]
+STOP: list[dict[str, Any]] = [{"type": "content_block_stop", "index": 1}]
+END: list[dict[str, Any]] = [{"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {"output_tokens": 7}}, {"type": "message_stop"}]
 WHOLE: list[dict[str, Any]] = [START, *TEXT, HI, USE, ARGUMENTS, *STOP, *END]
 CALL = {"id": "t", "type": "function", "function": {"name": "f", "arguments": '{"a":1}'}}
 
