@@ -267,6 +267,26 @@ def test_a_dead_port_is_a_sentence() -> None:
         provider.create_message(USER)
 
 
+def test_a_connection_that_nobody_takes_ends_at_its_own_deadline() -> None:
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as full, contextlib.ExitStack() as waiting:
+        for _ in range(4):
+            other = waiting.enter_context(socket.socket())
+            other.setblocking(False)
+            other.connect_ex(full.getsockname())
+        patience = Patience(connect_s=0.2, total_s=20, retries=1, backoff_s=0.01)
+        provider = OpenAIProvider("m", base_url=f"http://127.0.0.1:{full.getsockname()[1]}", api_key=KEY, patience=patience)
+        with pytest.raises(ProviderError, match=r"it did not answer within 0\.2 s"):
+            provider.create_message(USER)
+
+
+def test_a_handshake_that_nobody_answers_ends_at_the_same_deadline() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as mute:
+        patience = Patience(connect_s=0.2, total_s=20, retries=0)
+        provider = OpenAIProvider("m", base_url=f"https://127.0.0.1:{mute.getsockname()[1]}", api_key=KEY, patience=patience)
+        with pytest.raises(ProviderError, match=r"TLS with 127\.0\.0\.1 failed: it did not answer within 0\.2 s"):
+            provider.create_message(USER)
+
+
 def test_a_name_that_does_not_resolve_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: object, **__: object) -> object:
         raise socket.gaierror(-2, "Name or service not known")

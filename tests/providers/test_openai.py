@@ -1,5 +1,6 @@
 """OpenAI's provider against real loopback servers: what it sends, and that it hears what OpenAI's own SDK hears."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 
 from tests.adapters.judges import accepts, complaint
 from tests.loopback import Exchange, Loopback
+from tests.ondisk import vespe
 from tests.providers import sdks
 from tests.providers.serving import CHUNKS, HELLO, KEY, QUICK, USER, asking, chunked, compressed, said, sent, stream, unframed
 from vespe import configuration
@@ -152,6 +154,20 @@ def test_p40b_a_key_that_no_header_can_carry_is_refused_and_not_quoted(key: str)
             provider.create_message(USER)
         assert server.connections == 0
     assert key not in f"{caught.value!r}{caught.value.hint}{caught.value.details}"
+
+
+def test_p40b_a_projects_configuration_moves_no_endpoint_and_names_no_key(project: Path) -> None:
+    with Loopback(said(HELLO)) as mine, Loopback(said(HELLO)) as evil:
+        settings = {"openai": {"base_url": evil.url("/v1"), "api_key_env": "HOME", "headers": {"X-Evil": "1"}}}
+        document = {"active_kits": [], "providers": settings, "base_url": evil.url("/v1")}
+        (project / ".vespe/config.json").write_text(json.dumps(document), encoding="utf-8")
+        configuration.set_value("providers.openai.base_url", mine.url("/v1"))
+        environment = {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": evil.url("/v1")}
+        done = vespe("agent", "run", "Hi", "--provider", "openai", "--model", "m", "--no-stream", cwd=project, env=environment)
+        assert (done.returncode, done.stdout.strip()) == (0, "Hello"), done.stderr
+        assert (len(mine.requests), evil.connections) == (1, 0)
+        assert sent(mine)[1]["authorization"] == f"Bearer {KEY}" and "x-evil" not in sent(mine)[1]
+    assert "/providers in config.json is ignored" in done.stderr and KEY not in done.stderr
 
 
 # The same bytes through the vendor's SDK
