@@ -121,7 +121,8 @@ def test_ctrl_c_ends_a_turn_and_not_the_session_and_ctrl_d_ends_it(project: Path
 def test_a_person_is_asked_with_everything_that_the_tool_would_get_and_an_answer_holds(
     project: Path, terminal: Callable[..., Terminal]
 ) -> None:
-    python_tool(project / ".vespe/tools/tool-mark", "mark", "return 'marked'")
+    schema = {"type": "object", "properties": {"n": {"type": "string"}}}
+    python_tool(project / ".vespe/tools/tool-mark", "mark", "return 'marked'", schema=schema)
     chat = terminal(*script(project, [call("mark", {"n": "a\x1b[2Jb"})], "one", [call("mark")], "two"))
     chat.wait_for("> ")
     chat.type("go\n")
