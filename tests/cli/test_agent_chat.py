@@ -134,5 +134,6 @@ def test_a_person_is_asked_with_everything_that_the_tool_would_get_and_an_answer
     chat.wait_for("one")
     chat.type("again\n")
     chat.wait_for("two")
+    chat.wait_for("> ")
     chat.type("\x04")
     assert chat.process.wait(20) == 0
