@@ -26,8 +26,7 @@ class Lines:
         self._returns = carriage_returns
         self._max_line, self._max_body = max_line, max_body
         self._left = max_body
-        self._waiting: list[bytes] = []
-        self._waiting_bytes = 0
+        self._waiting = bytearray()
         self._after_return = False
         self._begun = False
 
@@ -44,8 +43,8 @@ class Lines:
 
     def close(self) -> list[bytes]:
         """Give the last line, where the body did not end it."""
-        last = b"".join(self._waiting)
-        self._waiting, self._waiting_bytes = [], 0
+        last = bytes(self._waiting)
+        self._waiting.clear()
         if self.fault is not None or not last:
             return []
         return self._checked([last] if self._returns else [last.removesuffix(b"\r")])
@@ -61,11 +60,10 @@ class Lines:
         if end < 0:
             self._wait(data)
             return []
+        whole = data[:end]
         if self._waiting:
-            whole = b"".join((*self._waiting, data[:end]))
-            self._waiting, self._waiting_bytes = [], 0
-        else:
-            whole = data[:end]
+            whole = bytes(self._waiting) + whole
+            self._waiting.clear()
         lines = whole.split(b"\n")
         if not self._returns and b"\r" in whole:
             lines = [line.removesuffix(b"\r") for line in lines]
@@ -74,11 +72,9 @@ class Lines:
         return lines
 
     def _wait(self, data: bytes) -> None:
-        if data:
-            self._waiting.append(data)
-            self._waiting_bytes += len(data)
-            if self._waiting_bytes > self._max_line:
-                self.stop(f"a line is longer than {self._max_line} bytes")
+        self._waiting += data
+        if len(self._waiting) > self._max_line:
+            self.stop(f"a line is longer than {self._max_line} bytes")
 
     def _checked(self, lines: list[bytes], longest: int | None = None) -> list[bytes]:
         if not self._begun:
@@ -96,7 +92,7 @@ class Lines:
         """Take no more, for this reason; the first one counts."""
         if self.fault is None:
             self.fault = StreamError(reason)
-        self._waiting, self._waiting_bytes = [], 0
+        self._waiting.clear()
 
 
 class EventStream:
