@@ -10,7 +10,7 @@ from vespe import recording_files
 from vespe.errors import InvalidDocument
 
 EMPTY = {"version": 1, "provider": "openai", "api": "openai", "model": "m", "turns": [], "outcomes": []}
-TURN = {"same_messages": 0, "request": {"messages": []}, "answer": {}}
+TURN = {"same_messages": 0, "same": [], "request": {"messages": []}, "answer": {}}
 
 
 @pytest.mark.parametrize(
@@ -23,6 +23,8 @@ TURN = {"same_messages": 0, "request": {"messages": []}, "answer": {}}
         ({"turns": [TURN, {}]}, "/turns/1", "is no turn"),
         ({"turns": [TURN | {"same_messages": 1}]}, "/turns/0", "is no turn"),
         ({"turns": [TURN | {"same_messages": -1}]}, "/turns/0", "is no turn"),
+        ({"turns": [TURN | {"same": ["model"]}]}, "/turns/0", "is no turn"),
+        ({"turns": [TURN | {"same": None}]}, "/turns/0", "is no turn"),
         ({"outcomes": [{"call_id": 1}]}, "/outcomes/0", "is no outcome"),
     ],
 )

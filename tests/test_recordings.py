@@ -74,7 +74,7 @@ def test_p36_no_key_and_no_header_stands_in_the_file(tmp_path: Path) -> None:
     assert path.stat().st_mode & 0o777 == 0o600
 
 
-def test_the_file_is_the_same_each_time_and_says_each_message_once(recording: Path, tmp_path: Path) -> None:
+def test_the_file_is_the_same_each_time_and_says_nothing_twice(recording: Path, tmp_path: Path) -> None:
     again = tmp_path / "again.json"
     replay = ReplayProvider(str(recording))
     provider = RecordingProvider(replay, str(again))
@@ -83,6 +83,7 @@ def test_the_file_is_the_same_each_time_and_says_each_message_once(recording: Pa
     assert again.read_bytes() == recording.read_bytes()
     document = json.loads(again.read_bytes())
     assert [turn["same_messages"] for turn in document["turns"]] == [0, 1]
+    assert [turn["same"] for turn in document["turns"]] == [[], ["model"]]
     assert [len(turn["request"]["messages"]) for turn in document["turns"]] == [1, 2]
 
 

@@ -1,6 +1,7 @@
 """Recordings of conversations with models: each request, its answer as it came, and what became of the calls; in one JSON file."""
 
 import binascii
+import itertools
 import threading
 from typing import Any, Final
 
@@ -24,19 +25,19 @@ class Recording:
 
     def __init__(self, path: str, *, provider: str, api: str, model: str) -> None:
         self._path, self._lock = path, threading.Lock()
-        self._before: list[JsonValue] = []
+        self._before: JsonObject = {"messages": []}
         self.document: JsonObject = {"version": VERSION, "provider": provider, "api": api, "model": model, "turns": [], "outcomes": []}
         self._save()
 
     def add_turn(self, request: JsonObject, answer: JsonObject) -> None:
-        """Add a request and its answer; the messages that the request shares with the one before are not written again."""
+        """Add a request and its answer; the messages and keys that the request shares with the one before are not written again."""
         with self._lock:
-            messages = request["messages"]
-            same = next((i for i, (a, b) in enumerate(zip(self._before, messages, strict=False)) if a != b), None)
-            same = min(len(self._before), len(messages)) if same is None else same
-            self._before = messages
-            turn = {"same_messages": same, "request": request | {"messages": messages[same:]}, "answer": answer}
-            self.document["turns"].append(turn)
+            before, messages = self._before, request["messages"]
+            known = sum(1 for _ in itertools.takewhile(bool, map(_is_same, before["messages"], messages)))
+            same = [key for key in request if key != "messages" and key in before and _is_same(before[key], request[key])]
+            new = {key: value for key, value in request.items() if key not in same} | {"messages": messages[known:]}
+            self.document["turns"].append({"same_messages": known, "same": same, "request": new, "answer": answer})
+            self._before = request
             self._save()
 
     def add_outcome(self, call_id: str, outcome: Outcome) -> None:
@@ -57,11 +58,12 @@ def read_recording(path: str) -> JsonObject:
     for key, kind in (("provider", str), ("api", str), ("model", str), ("turns", list), ("outcomes", list)):
         if not isinstance(document.get(key), kind):
             raise InvalidDocument("is no recording of Vespe's", path=path, pointer=f"/{key}")
-    before: list[JsonValue] = []
+    before: JsonObject = {"messages": []}
     for index, turn in enumerate(document["turns"]):
-        if not _is_turn(turn) or turn["same_messages"] > len(before):
+        if not _is_turn(turn, before):
             raise InvalidDocument("is no turn of a recording", path=path, pointer=f"/turns/{index}")
-        before = turn["request"]["messages"] = before[: turn["same_messages"]] + turn["request"]["messages"]
+        messages = before["messages"][: turn["same_messages"]] + turn["request"]["messages"]
+        before = turn["request"] = {key: before[key] for key in turn["same"]} | turn["request"] | {"messages": messages}
     for index, item in enumerate(document["outcomes"]):
         if not isinstance(item, dict) or not isinstance(item.get("call_id"), str) or not isinstance(item.get("outcome"), dict):
             raise InvalidDocument("is no outcome of a call", path=path, pointer=f"/outcomes/{index}")
@@ -115,11 +117,18 @@ def first_difference(recorded: JsonValue, given: JsonValue, pointer: str = "") -
     return None
 
 
-def _is_turn(turn: JsonValue) -> bool:
+def _is_turn(turn: JsonValue, before: JsonObject) -> bool:
     if not isinstance(turn, dict) or not isinstance(turn.get("request"), dict) or not isinstance(turn.get("answer"), dict):
         return False
-    same = turn.get("same_messages")
-    return isinstance(same, int) and same >= 0 and isinstance(turn["request"].get("messages"), list)
+    known, same = turn.get("same_messages"), turn.get("same")
+    if not isinstance(known, int) or not 0 <= known <= len(before["messages"]) or not isinstance(same, list):
+        return False
+    return isinstance(turn["request"].get("messages"), list) and all(isinstance(key, str) and key in before for key in same)
+
+
+def _is_same(one: JsonValue, other: JsonValue) -> bool:
+    """Whether two values have the same JSON: True is not 1."""
+    return first_difference(one, other) is None
 
 
 def _shown(value: JsonValue) -> str:
