@@ -2,8 +2,9 @@
 
 import json
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import anthropic
@@ -11,6 +12,7 @@ import ollama
 import openai
 from openai.lib.streaming.chat import ChatCompletionStreamState
 
+from tests.conversation.streams import Recording
 from tests.providers.serving import KINDS, asking, chunked
 from vespe.errors import ProviderError
 from vespe.models import JsonObject
@@ -106,3 +108,18 @@ def both_hear(body: bytes, api: str) -> tuple[Said | None, Said | None]:
         except ProviderError:
             ours = None
         return ours, heard_by(api, server.url(""))
+
+
+def unlike(recordings: Iterable[Recording], api: str, known: Collection[str]) -> tuple[int, list[str]]:
+    """Give how many recordings both hear alike, and the names of those that they do not, but for the `known` ones.
+
+    A recording that the vendor's SDK cannot read counts as neither.
+    """
+    alike, different = 0, []
+    for recording in recordings:
+        if recording.api == api:
+            ours, theirs = both_hear(recording.body, api)
+            alike += ours == theirs
+            if ours != theirs and theirs is not None and Path(recording.name).stem not in known:
+                different.append(recording.name)
+    return alike, different

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from tests.loopback import Exchange, Loopback
-from tests.providers import test_anthropic, test_ollama
 from tests.providers.serving import (
     CHUNKS,
     HELLO,
@@ -35,7 +34,12 @@ from vespe.errors import Interrupted, ProviderError, Refused, TimedOut
 from vespe.providers.openai import OpenAIProvider
 from vespe.providers.retries import Patience
 
-STREAMS = {"openai": CHUNKS, "anthropic": test_anthropic.STREAM, "ollama": test_ollama.STREAM}
+RECORDINGS = Path(__file__).parents[1] / "cases" / "streams"
+STREAMS = {
+    "openai": (RECORDINGS / "openai-raw-stream-capture-matrix-chat-tool-call-stream-raw-round-trips-typed.sse").read_bytes(),
+    "anthropic": (RECORDINGS / "anthropic-anthropic-tool-no-args.sse").read_bytes(),
+    "ollama": (RECORDINGS / "ollama-test-chat-with-tool-call.ndjson").read_bytes(),
+}
 ERROR = {"error": {"message": "slow down", "type": "requests", "code": "rate_limit_exceeded"}}
 BODY = json.dumps(HELLO).encode()
 
@@ -98,7 +102,7 @@ def test_p40c_nothing_is_tried_again_once_the_first_byte_has_come(at: int) -> No
 
 
 @pytest.mark.parametrize("api", STREAMS)
-def test_p40c_every_cut_of_an_announced_body_is_an_error_after_one_request(api: str) -> None:
+def test_p40c_a_recording_cut_at_every_byte_is_an_error_after_one_request(api: str) -> None:
     body = STREAMS[api]
     at = iter(range(1, len(body)))
     with asking(lambda exchange: cut(body, next(at), KINDS[api])(exchange), api) as (provider, server):
