@@ -1,5 +1,7 @@
 """Event streams by the WHATWG's rules, and lines, from bytes cut anywhere."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -91,6 +93,12 @@ def test_p40_a_body_past_its_cap_is_read_up_to_it(size: int) -> None:
     events = [event for at in range(0, len(body), size) for event in stream.feed(body[at : at + size])]
     assert len(events) == 5 and stream.fault is not None and stream.fault.message == "the body is larger than 100 bytes"
     assert stream.feed(b"data: x\n\n") == stream.close() == []
+
+
+def test_other_buffers_than_bytes_are_taken_too() -> None:
+    stream = EventStream()
+    buffers: list[Any] = [memoryview(b"data: "), bytearray(b"x\n\n")]
+    assert [event for buffer in buffers for event in stream.feed(buffer)] == [("", b"x")]
 
 
 def test_lines_end_with_lf_or_crlf_and_the_last_one_with_the_body() -> None:

@@ -34,6 +34,7 @@ class Lines:
         """Take the next bytes, and give the lines that they complete."""
         if self.fault is not None or not data:
             return []
+        data = bytes(data)
         over = len(data) > self._left
         lines = self._split(data[: self._left] if over else data)
         self._left -= len(data)

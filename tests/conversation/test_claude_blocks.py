@@ -73,7 +73,14 @@ def test_calls_of_the_vendors_own_have_their_input_and_no_events(kind: str) -> N
 
 
 def test_what_is_unknown_or_meant_for_another_block_says_nothing() -> None:
-    deltas = [{"type": "text_delta", "text": "x"}, {"type": "new_delta"}, {}, json_delta(5), {"type": "signature_delta", "signature": "s"}]
+    deltas = [
+        {"type": "text_delta", "text": "x"},
+        {"type": "new_delta"},
+        {"type": []},
+        {},
+        json_delta(5),
+        {"type": "signature_delta", "signature": "s"},
+    ]
     start = {"type": "web_search_tool_result", "tool_use_id": "s", "content": [{"type": "web_search_result"}]}
     block, events = grown(start, *deltas)
     assert block.native() == start and events == []

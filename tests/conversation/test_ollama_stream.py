@@ -91,6 +91,12 @@ def test_an_answer_of_several_lines_and_one_with_a_prefix_are_read() -> None:
     assert read(b"data: " + json.dumps(whole).encode() + b"\n\ndata: [DONE]\n\n")[0].message()["content"] == "Hi"
 
 
+def test_calls_that_are_nested_too_deeply_are_an_error() -> None:
+    deep = json.dumps(line(tool_calls=[call(arguments={"a": 0})])).replace("0", "[" * 90 + "]" * 90)
+    processor, events = read(deep.encode() + b"\n", LAST)
+    assert events[0].text == "the stream holds a line that is nested too deeply" and not processor.complete
+
+
 def test_a_page_is_no_stream() -> None:
     processor, events = read(b"<html>\n502\n</html>")
     assert events[0].text == "the body is no stream of a model's answer: '<html>\\n502\\n</html>'" and processor.error is not None

@@ -1,5 +1,6 @@
 """Errors of servers as objects, and finish reasons in OpenAI's words."""
 
+import json
 from typing import Any
 
 import pytest
@@ -30,6 +31,10 @@ def test_an_error_has_a_sentence(given: Any, wanted: dict[str, Any]) -> None:
 def test_a_page_of_details_and_an_endless_sentence_become_short() -> None:
     assert error_object({"detail": [{"msg": "field required"}]})["message"] == "[{'msg': 'field required'}]"
     assert len(error_object({"error": "x" * 10_000})["message"]) == 2001
+
+
+def test_an_error_that_is_nested_too_deeply_is_not_kept() -> None:
+    assert error_object({"error": json.loads("[" * 90 + "]" * 90)})["message"] == "the server sent an error that is nested too deeply"
 
 
 def test_a_body_that_is_no_stream_is_shown() -> None:

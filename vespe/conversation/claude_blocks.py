@@ -50,7 +50,7 @@ class GrowingBlock:
 
     def take(self, delta: JsonObject, events: list[StreamEvent]) -> None:
         """Grow by one delta; one that is unknown, or meant for another type of block, says nothing."""
-        kind = delta.get("type")
+        kind = str(delta.get("type"))
         if kind == "input_json_delta":
             piece = delta.get("partial_json")
             if isinstance(piece, str) and piece and self.kind in _CALLING:

@@ -128,7 +128,9 @@ class OllamaStreamingProcessor:
             for key, value in message.items():
                 if key in _TEXTS and isinstance(value, str):
                     self._say(key, value, events)
-                elif isinstance(value, list) and shallow(value):
+                elif isinstance(value, list) and not shallow(value):
+                    self._fail(stream_outcomes.failed("the stream holds a line that is nested too deeply"), events)
+                elif isinstance(value, list):
                     self._lists.setdefault(key, []).extend(value)
                     if key == "tool_calls":
                         self._call(value, events)

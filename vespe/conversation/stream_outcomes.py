@@ -5,6 +5,7 @@ from typing import Final
 from vespe import documents
 from vespe.adapters.inner import quoted
 from vespe.conversation.stream_base import StreamEvent, StreamingProcessor
+from vespe.conversation.stream_pieces import shallow
 from vespe.models import JsonObject, JsonValue
 
 _LONGEST: Final = 2000
@@ -27,6 +28,8 @@ _FINISH: Final = {
 
 def error_object(given: JsonValue) -> JsonObject:
     """Give a server's error as an object with a `message` that is a text: the server's sentence, or what it sent instead of one."""
+    if not shallow(given):
+        return failed("the server sent an error that is nested too deeply")
     if not isinstance(given, dict):
         return {"message": _sentence(given)}
     inner = given.get("error")
