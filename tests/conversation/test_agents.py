@@ -1,12 +1,17 @@
 """An agent in a project."""
 
+import json
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.conversation.agents_on_disk import Bench, call
-from vespe import Agent, AgentOptions, run_loop
+from tests.conversation.agents_on_disk import NUMBER, Bench, assert_consistent, call
+from tests.conversation.streamed import anthropic_body, ollama_body, openai_body
+from tests.ondisk import python_tool
+from tests.providers.serving import KINDS, asking, chunked, sent
+from vespe import Agent, AgentOptions, Limits, run_loop
 from vespe.errors import InvalidDocument, NotTrusted
 from vespe.providers.simulated import SimulatedProvider
 from vespe.trust import untrust
@@ -72,3 +77,51 @@ def test_the_project_may_be_a_path_or_the_one_that_is_found_from_here(bench: Ben
     for project in (str(bench.root), None):
         agent = Agent(SimulatedProvider({"turns": [{"text": "hi"}]}), project, options=AgentOptions(stream=False))
         assert agent.run("go").text == "hi" and Path(agent.path.workspace.root) == bench.root
+
+
+BODIES = {"openai": openai_body, "anthropic": anthropic_body, "ollama": ollama_body}
+
+
+def calling_for_ever(api: str) -> Any:
+    return chunked(BODIES[api](), KINDS[api], size=11)
+
+
+@pytest.mark.parametrize("api", BODIES)
+def test_p40c_a_server_that_calls_for_ever_is_asked_six_times_and_no_id_runs_twice(bench: Bench, api: str) -> None:
+    bench.tool("double", lambda n: n * 2, schema=NUMBER)
+    with asking(calling_for_ever(api), api) as (provider, server):
+        result = Agent(provider, bench.project(), options=AgentOptions(approve="all")).run("go")
+    assert (result.stop_reason, len(server.requests)) == ("max_iterations", 6)
+    # Ollama's calls have no ids of their own, so that each of its turns makes new ones
+    assert len(bench.ran) == (5 if api == "ollama" else 1)
+    assert_consistent(result.messages)
+
+
+def test_the_last_turn_is_asked_for_without_tools_or_where_that_cannot_be_with_none_to_choose(bench: Bench) -> None:
+    bench.tool("double", lambda n: n * 2, schema=NUMBER)
+    for api, shown in (("openai", (False, None)), ("anthropic", (True, {"type": "none"})), ("ollama", (False, None))):
+        with asking(calling_for_ever(api), api) as (provider, server):
+            Agent(provider, bench.project(), options=AgentOptions(approve="all", limits=Limits(max_iterations=1))).run("go")
+            body = sent(server)[2]
+        assert ("tools" in body, body.get("tool_choice")) == shown
+        assert "Call no more tools" in json.dumps(body["messages"])
+
+
+def test_anthropic_gets_every_result_in_one_user_turn_directly_behind_the_calls(bench: Bench) -> None:
+    bench.tool("double", lambda n: n * 2, schema=NUMBER)
+    with asking(calling_for_ever("anthropic"), "anthropic") as (provider, server):
+        Agent(provider, bench.project(), options=AgentOptions(approve="all", limits=Limits(max_iterations=2))).run("go")
+        messages = sent(server)[2]["messages"]
+    assert [message["role"] for message in messages] == ["user", "assistant", "user", "assistant", "user"]
+    assert [block["type"] for block in messages[2]["content"]] == ["tool_result", "tool_result"]
+    ids = [block["id"] for message in messages if message["role"] == "assistant" for block in message["content"]]
+    assert len(ids) == len(set(ids)) == 4
+
+
+def test_p36_a_secret_that_a_tool_prints_reaches_neither_the_model_nor_the_transcript(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOKEN_OF_MINE", "s3cret-value-0123456789")
+    python_tool(bench.root / ".vespe/tools/tool-leak", "leak", "import os\nreturn os.environ['TOKEN_OF_MINE']", secrets=["TOKEN_OF_MINE"])
+    result = bench.agent([call("leak")], "end").run("go")
+    assert result.calls[0].ran and "s3cret" not in json.dumps(result.to_dict())
