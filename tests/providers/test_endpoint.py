@@ -247,7 +247,7 @@ def test_p40b_localhost_is_this_machine_whatever_the_resolver_says(monkeypatch: 
     def elsewhere(*_: object, **__: object) -> object:
         raise AssertionError("the resolver was asked")
 
-    monkeypatch.setattr(socket, "getaddrinfo", elsewhere)
+    monkeypatch.setattr("vespe.sockets.resolve_name", elsewhere)
     with asking(said(HELLO)) as (_, server):
         provider = OpenAIProvider("m", base_url=f"http://localhost:{server.port}", api_key=KEY, patience=QUICK)
         assert provider.create_message(USER)["content"] == "Hello"
@@ -295,7 +295,7 @@ def test_a_name_that_does_not_resolve_is_a_sentence(monkeypatch: pytest.MonkeyPa
     def fails(*_: object, **__: object) -> object:
         raise socket.gaierror(-2, "Name or service not known")
 
-    monkeypatch.setattr(socket, "getaddrinfo", fails)
+    monkeypatch.setattr("vespe.sockets.resolve_name", fails)
     provider = OpenAIProvider("m", base_url="https://nowhere.example", api_key=KEY, patience=QUICK)
     with pytest.raises(ProviderError, match=r"the name nowhere\.example does not resolve: Name or service not known"):
         provider.create_message(USER)
