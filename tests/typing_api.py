@@ -2,7 +2,21 @@
 
 from typing import assert_type
 
-from vespe import Failure, Outcome, Project, Resolution, Tool, ToolImplementation, ToolRegistry, execute_tool
+from vespe import (
+    ClaudeStreamingProcessor,
+    Failure,
+    GptStreamingProcessor,
+    OllamaStreamingProcessor,
+    Outcome,
+    Project,
+    Resolution,
+    StreamEvent,
+    Tool,
+    ToolImplementation,
+    ToolRegistry,
+    execute_tool,
+)
+from vespe.conversation.stream_base import StreamingProcessor
 
 
 class Adder:
@@ -23,3 +37,9 @@ def use(registry: ToolRegistry) -> None:
     assert_type(outcome, Outcome)
     assert_type(outcome.error, Failure | None)
     assert_type(execute_tool("x", b"{}"), Outcome)
+
+
+def gather(pieces: list[bytes]) -> None:
+    processors: list[StreamingProcessor] = [GptStreamingProcessor(), ClaudeStreamingProcessor(), OllamaStreamingProcessor()]
+    for piece in pieces:
+        assert_type(processors[0].feed(piece), list[StreamEvent])

@@ -18,7 +18,10 @@ HI = {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta",
 USE = {"type": "content_block_start", "index": 1, "content_block": {"type": "tool_use", "id": "t", "name": "f", "input": {}}}
 ARGUMENTS = {"type": "content_block_delta", "index": 1, "delta": {"type": "input_json_delta", "partial_json": '{"a": 1}'}}
 STOP: list[dict[str, Any]] = [{"type": "content_block_stop", "index": 1}]
-END: list[dict[str, Any]] = [{"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {"output_tokens": 7}}, {"type": "message_stop"}]
+END: list[dict[str, Any]] = [
+    {"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {"output_tokens": 7}},
+    {"type": "message_stop"},
+]
 WHOLE: list[dict[str, Any]] = [START, *TEXT, HI, USE, ARGUMENTS, *STOP, *END]
 CALL = {"id": "t", "type": "function", "function": {"name": "f", "arguments": '{"a":1}'}}
 

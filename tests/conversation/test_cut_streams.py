@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.conversation.streams import MAKE, Recording, fed, kept, result, value
+from vespe.event_stream import EventStream, Lines
 
 SHORT = [recording for recording in kept() if len(recording.body) < 2100]
 IDS = [recording.name for recording in SHORT]
@@ -126,3 +127,20 @@ def test_a_recording_with_bytes_changed_lost_or_doubled_is_answered(recording: R
     assert "done" in [event.type for event in made]
     result(processor)
     json.dumps([event.as_json() for event in made])
+
+
+@pytest.mark.parametrize("api", sorted(MAKE))
+@pytest.mark.parametrize("size", [1, 100, 10**6])
+def test_p40_a_body_past_its_caps_ends_with_a_sentence_and_keeps_what_came(api: str, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    for made in (EventStream, Lines):
+        names = made.__init__.__kwdefaults__
+        monkeypatch.setattr(made.__init__, "__kwdefaults__", {**(names or {}), "max_body": 400})
+    said = {
+        "openai": {"choices": [{"index": 0, "delta": {"content": "a"}}]},
+        "anthropic": {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "a"}},
+        "ollama": {"message": {"role": "assistant", "content": "a"}, "done": False},
+    }
+    body = framed(api, [{"type": "message_start", "message": {}, "choices": []}, *[said[api]] * 20])
+    processor, made_events = fed(api, body, size)
+    assert [event.text for event in made_events if event.type == "error"] == ["the body is larger than 400 bytes"]
+    assert 0 < len(str(processor.message()["content"])) < 10 and not processor.complete
