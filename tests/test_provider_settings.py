@@ -68,5 +68,10 @@ def test_p40b_a_password_in_a_url_is_refused_and_not_quoted() -> None:
 def test_settings_that_nobody_knows_are_not_set() -> None:
     with pytest.raises(UsageError, match="a provider has no setting 'api_kye'"):
         provider_settings.refuse_unusable("providers.openai.api_kye", "x")
+    for key, value in (("providers.openai", {"api_kye": "x"}), ("providers", {"openai": {"api_kye": "x"}})):
+        with pytest.raises(UsageError, match="a provider has no setting 'api_kye'"):
+            provider_settings.refuse_unusable(key, value)
+    with pytest.raises(Refused):
+        provider_settings.refuse_unusable("providers.openai", {"base_url": "http://example.com"})
     provider_settings.refuse_unusable("providers.openai.headers.X-A", "x")
     provider_settings.refuse_unusable("providers", {})

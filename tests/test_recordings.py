@@ -49,7 +49,7 @@ def test_a_recording_gives_the_same_answer_and_events_again_without_a_network(ap
 
 
 def test_a_replay_streams_or_not_as_it_was_recorded(recording: Path) -> None:
-    replay, events = ReplayProvider(str(recording)), list[StreamEvent]()
+    replay, events = ReplayProvider(recording), list[StreamEvent]()
     assert replay.create_message(USER)["content"] == "Hello"
     assert replay.create_message(SECOND, on_event=events.append)["content"] == "Hello"
     assert [event.type for event in events] == ["text", "usage", "done"]
@@ -65,7 +65,7 @@ def test_p36_no_key_and_no_header_stands_in_the_file(tmp_path: Path) -> None:
     path = tmp_path / "r.json"
     echo = CHUNKS.replace(b"Hel", f"your key is {KEY} ".encode())
     with asking(in_turn(stream(echo), said({"error": {"message": KEY}}, status=401)), headers={"X-Secret": "h1dden-header"}) as (inner, _):
-        provider = RecordingProvider(inner, str(path))
+        provider = RecordingProvider(inner, path)
         provider.create_message(USER, on_event=unheard)
         with pytest.raises(ProviderError):
             provider.create_message(USER)

@@ -64,7 +64,7 @@ def set_value(key: str, value: JsonValue) -> None:
     Raises UsageError for a key that is none or a value that it cannot have.
     """
     *parents, last = _parts(key)
-    if parents and parents[0] == "providers":
+    if [*parents, last][0] == "providers":
         provider_settings.refuse_unusable(key, value)
 
     def change(document: JsonObject) -> None:

@@ -60,11 +60,13 @@ def refuse_unusable(key: str, value: JsonValue) -> None:
 
     Raises UsageError and Refused.
     """
-    _, _, rest = key.partition(".")
-    name = rest.partition(".")[2].partition(".")[0]
-    if name and name not in KEYS:
-        raise UsageError(f"a provider has no setting {name!r}", hint=f"there are {', '.join(KEYS)}")
-    if name == "base_url" and isinstance(value, str):
+    parts = key.split(".")
+    if len(parts) <= 2 and isinstance(value, dict):
+        for name, item in value.items():
+            refuse_unusable(f"{key}.{name}", item)
+    if len(parts) > 2 and parts[2] not in KEYS:
+        raise UsageError(f"a provider has no setting {parts[2]!r}", hint=f"there are {', '.join(KEYS)}")
+    if len(parts) == 3 and parts[2] == "base_url" and isinstance(value, str):
         endpoint_url(value)
 
 

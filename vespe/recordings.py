@@ -1,5 +1,6 @@
 """Providers that write down what passes, and ones that give it again: without a network, and without running a tool."""
 
+import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -28,9 +29,9 @@ class RecordingProvider:
     create_message = turns.create_message
     respond = turns.respond
 
-    def __init__(self, inner: LLMProvider, path: str) -> None:
+    def __init__(self, inner: LLMProvider, path: str | os.PathLike[str]) -> None:
         self.inner, self.name, self.api, self.model = inner, inner.name, inner.api, inner.model
-        self._recording = recording_files.Recording(path, provider=self.name, api=self.api, model=self.model)
+        self._recording = recording_files.Recording(os.fspath(path), provider=self.name, api=self.api, model=self.model)
         self.payload, self.answer, self.processor, self.close = inner.payload, inner.answer, inner.processor, inner.close
 
     @contextmanager
@@ -68,11 +69,12 @@ class ReplayProvider:
 
     create_message = turns.create_message
 
-    def __init__(self, path: str) -> None:
-        self._path, self._document = path, recording_files.read_recording(path)
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._path = os.fspath(path)
+        self._document = recording_files.read_recording(self._path)
         self.name, self.api, self.model = (str(self._document[key]) for key in ("provider", "api", "model"))
         if self.api not in _APIS:
-            raise InvalidDocument(f"was recorded from an API that Vespe does not know: {self.api!r}", path=path, pointer="/api")
+            raise InvalidDocument(f"was recorded from an API that Vespe does not know: {self.api!r}", path=self._path, pointer="/api")
         # The one that builds the same requests; it is never asked to send one.
         self._inner = providers.provider_class(self.api)(self.model)
         self.payload, self.answer = self._inner.payload, self._inner.answer

@@ -32,7 +32,7 @@ _CANCEL_POLL_S = 0.05
 class Limits:
     """What bounds one call: a deadline over all of it, one over each silence (`stall_s`), and an event that cancels it.
 
-    `connect_s` bounds the opening of a connection. `dialled` tells whether the call opened one or was given one that lives.
+    `connect_s` bounds the opening of a connection; `hint` says what to do where a deadline passed. `dialled` tells whether the call opened one or was given one that lives.
     """
 
     def __init__(
@@ -43,8 +43,9 @@ class Limits:
         cancel: threading.Event | None = None,
         stall_s: float = float("inf"),
         connect_s: float = float("inf"),
+        hint: str = "",
     ) -> None:
-        self._what, self._timeout_s, self._cancel = what, timeout_s, cancel
+        self._what, self._timeout_s, self._cancel, self._hint = what, timeout_s, cancel, hint
         self._stall_s, self._connect_s = stall_s, connect_s
         self._ends = time.monotonic() + timeout_s
         self._silent_until = self._connected_by = float("inf")
@@ -79,9 +80,9 @@ class Limits:
             raise Interrupted(f"{self._what} was cancelled")
         now = time.monotonic()
         if self._ends <= now:
-            raise TimedOut(self._what, seconds=self._timeout_s)
+            raise TimedOut(self._what, seconds=self._timeout_s, hint=self._hint)
         if self._silent_until <= now:
-            raise TimedOut(self._what, seconds=self._stall_s, did="brought nothing")
+            raise TimedOut(self._what, seconds=self._stall_s, did="brought nothing", hint=self._hint)
         if self._connected_by <= now:
             raise ConnectionBroken(f"it did not answer within {self._connect_s:g} s")
         return min(self._ends, self._silent_until, self._connected_by) - now

@@ -90,6 +90,7 @@ def test_a_stall_ends_at_the_deadline_or_as_soon_as_it_is_cancelled() -> None:
 def test_a_script_is_read_from_a_file(tmp_path: Path) -> None:
     path = tmp_path / "script.yaml"
     path.write_text("model: tiny\nturns:\n  - text: Hello\n", encoding="utf-8")
-    provider = SimulatedProvider(str(path))
-    assert (provider.model, provider.create_message(USER)["content"]) == ("tiny", "Hello")
-    provider.close()
+    for given in (path, str(path)):
+        provider = SimulatedProvider(given)
+        assert (provider.model, provider.create_message(USER)["content"]) == ("tiny", "Hello")
+        provider.close()

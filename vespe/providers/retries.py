@@ -39,7 +39,8 @@ class Patience:
 
     def limits(self, what: str, cancel: threading.Event | None) -> Limits:
         """Begin the time of one request, its retries and waits among it."""
-        return Limits(what, timeout_s=self.total_s, cancel=cancel, stall_s=self.stall_s, connect_s=self.connect_s)
+        hint = "the endpoint may be busy: ask again later, or for less"
+        return Limits(what, timeout_s=self.total_s, cancel=cancel, stall_s=self.stall_s, connect_s=self.connect_s, hint=hint)
 
     def wait_after(self, error: ProviderError, tries: int) -> float | None:
         """Give the seconds to wait after so many tries, or None where there is no use in another."""

@@ -1,5 +1,6 @@
 """A model that is none: it answers as a script says, over OpenAI's wire format, without a network; the same each time."""
 
+import os
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -30,8 +31,8 @@ class SimulatedProvider:
     respond = turns.respond
 
     def __init__(self, script: Script | JsonObject | str, *, model: str = "", patience: retries.Patience = AT_ONCE) -> None:
-        if isinstance(script, str):
-            script = scripts.read_script(script)
+        if isinstance(script, (str, os.PathLike)):
+            script = scripts.read_script(os.fspath(script))
         self._script = script if isinstance(script, Script) else scripts.checked_script(script)
         self.model = model or self._script.model
         self._patience = patience
