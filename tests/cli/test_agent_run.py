@@ -111,6 +111,7 @@ def test_a_kept_conversation_is_private_in_openais_format_and_resumed_where_it_s
         ("go", "--provider", "ollama", "--model", "m", "--run-tools"),
         ("go", "--provider", "ollama", "--model", "m", "--replay", "r.json"),
         ("go", "--provider", "ollama", "--model", "m", "--save", "there.json"),
+        ("go", "--provider", "ollama", "--model", "m", "--save", "new.json", "--resume", "there.json"),
     ],
 )
 def test_what_cannot_be_meant_is_2_and_nothing_is_sent(command: Command, project: Path, arguments: tuple[str, ...]) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tests.conversation.test_open_calls import USER, result, turn
-from vespe.conversation.transcripts import Transcript, load, save
-from vespe.errors import InvalidDocument
+from vespe.conversation.transcripts import Transcript, held, load, save
+from vespe.errors import InvalidDocument, StorageError
 
 
 def test_results_stand_in_the_order_of_the_calls_whenever_they_come() -> None:
@@ -67,3 +67,20 @@ def test_undoing_takes_back_the_last_thing_said_and_all_that_followed() -> None:
     transcript.add(turn(None))
     assert transcript.open[0].call_id == "vespe_call_2"
     assert transcript.undo() and not transcript.messages and not transcript.undo()
+
+
+def test_calls_that_were_noted_and_have_no_result_when_the_turn_is_over_were_not_begun() -> None:
+    transcript = Transcript([USER, turn("a", "b")])
+    transcript.start(transcript.open)
+    transcript.answer({0: result("a")})
+    assert transcript.as_document()["vespe"] == {"started": [1]}
+    transcript.answer({0: result("a")}, settled=True)
+    assert "vespe" not in transcript.as_document() and len(transcript.messages) == 3
+
+
+def test_two_processes_do_not_work_on_one_conversation(tmp_path: Path, home: Path) -> None:
+    one, other = tmp_path / "kept.json", tmp_path / "other.json"
+    with held(one), held(other), pytest.raises(StorageError, match="another process"), held(one):
+        pass
+    with held(tmp_path / "kept.json"):
+        pass

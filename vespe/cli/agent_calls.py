@@ -33,26 +33,31 @@ def command(file: str, action: str, ids: tuple[str, ...], yes: bool, trusted: bo
     The results are kept in FILE; the model is not asked: `vespe agent run --resume FILE` goes on. What your configuration denies
     stays denied. The exit code of approve is 1 where a call failed.
     """
-    real = os.path.realpath(file)
-    transcript = transcripts.load(file)
-    calls = waiting_calls.selected(transcript, ids)
-    transcript.keep = lambda changed: transcripts.save(changed, real)
     if action == "list":
-        return _list(transcript, calls, as_json)
-    if action == "deny":
-        results = waiting_calls.deny_waiting(transcript, calls)
-    else:
-        turns = _turns(project_dir, trusted=trusted)
-        for call in calls:
-            report.say(f"{report.one_line(call.name)} {_arguments(call)}")
-        if calls:
-            options.confirmed(f"Run {'it' if len(calls) == 1 else f'these {len(calls)} calls'}?", yes=yes)
-        results = waiting_calls.run_waiting(transcript, calls, turns)
+        transcript = transcripts.load(file)
+        return _list(transcript, waiting_calls.selected(transcript, ids), as_json)
+    with transcripts.held(file):
+        transcript = transcripts.load(file)
+        calls = waiting_calls.selected(transcript, ids)
+        transcript.keep = lambda changed: transcripts.save(changed, os.path.realpath(file))
+        if action == "deny":
+            results = waiting_calls.deny_waiting(transcript, calls)
+        else:
+            turns = _turns(project_dir, trusted=trusted)
+            _ask(calls, yes=yes)
+            results = waiting_calls.run_waiting(transcript, calls, turns)
     if as_json:
         report.emit_json({"calls": [result.to_dict() for result in results], "open_calls": len(transcript.open)})
     else:
         report.say(f"{report.count(len(results), 'call')} answered; {len(transcript.open)} still wait")
     return int(action == "approve" and any(not result.outcome.ok for result in results))
+
+
+def _ask(calls: list[ModelCall], *, yes: bool) -> None:
+    for call in calls:
+        report.say(f"{report.one_line(call.name)} {_arguments(call)}")
+    if calls:
+        options.confirmed(f"Run {'it' if len(calls) == 1 else f'these {len(calls)} calls'}?", yes=yes)
 
 
 def _list(transcript: Transcript, calls: list[ModelCall], as_json: bool) -> int:

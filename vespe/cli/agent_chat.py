@@ -7,7 +7,7 @@ import click
 from vespe import errors
 from vespe.cli import agent_setup, chat_commands, chat_lines, report
 from vespe.cli.agent_shown import Shown
-from vespe.conversation import transcripts, waiting_calls
+from vespe.conversation import waiting_calls
 from vespe.conversation.agents import Agent
 from vespe.conversation.loop import DONE
 from vespe.conversation.transcripts import Transcript
@@ -25,7 +25,7 @@ def command(resume: str | None, **given: Any) -> None:
     """
     wanted = agent_setup.Wanted(**given)
     path = wanted.path()
-    transcript = transcripts.load(resume) if resume is not None else Transcript()
+    transcript = chat_commands.taken_up(resume) if resume is not None else Transcript()
     provider = wanted.llm()
     shown = Shown()
     agent = wanted.agent(path, provider, transcript=agent_setup.named(transcript, provider), shown=shown)

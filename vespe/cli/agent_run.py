@@ -1,12 +1,14 @@
 """`vespe agent run`: one prompt to a model that uses the project's tools, until it is done or a limit is reached."""
 
+import contextlib
 import os
 import sys
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import click
 
 from vespe import documents, errors
+from vespe.calls import CallPath
 from vespe.cli import agent_recording, agent_setup, options, report
 from vespe.cli.agent_shown import Shown
 from vespe.conversation import transcripts
@@ -19,6 +21,9 @@ _LIMITS: Final = {
     "max_tokens": ("it used up its tokens", "--max-tokens"),
     "max_seconds": ("its time is over", "--max-seconds"),
 }
+
+
+_Parts: TypeAlias = tuple[agent_setup.Wanted, CallPath, agent_recording.Recorded]
 
 
 @click.command("run", epilog='Example: vespe agent run "Which files are here?" --provider ollama --model qwen3')
@@ -39,6 +44,14 @@ def command(prompt: str | None, resume: str | None, save: str | None, as_json: b
     recorded = agent_recording.Recorded(**{name: given.pop(name) for name in ("record", "replay", "run_tools")})
     wanted = agent_setup.Wanted(**given)
     path = wanted.path()
+    with contextlib.ExitStack() as stack:
+        if save is not None or resume is not None:
+            stack.enter_context(transcripts.held(save or resume or ""))
+        return _run(prompt, resume, save=save, as_json=as_json, parts=(wanted, path, recorded))
+
+
+def _run(prompt: str | None, resume: str | None, *, save: str | None, as_json: bool, parts: _Parts) -> int:
+    wanted, path, recorded = parts
     transcript = transcripts.load(resume) if resume is not None else Transcript()
     prompt = _prompt(prompt, transcript)
     kept = _kept(transcript, resume, save)
@@ -73,7 +86,9 @@ def _waits_for_model(transcript: Transcript) -> bool:
 
 def _kept(transcript: Transcript, resume: str | None, save: str | None) -> str | None:
     """Keep the conversation in its file from now on; gives the file's path."""
-    if save is not None and save != resume and os.path.lexists(save):
+    if save is not None and resume is not None:
+        raise errors.UsageError("--resume keeps the conversation in its own file: leave --save out", hint="copy the file to keep both")
+    if save is not None and os.path.lexists(save):
         raise errors.UsageError(f"{save} exists already", hint=f"--resume {save} goes on with it; else name another file")
     file = save or resume
     if file is not None:

@@ -6,8 +6,9 @@ from typing import Final
 
 from vespe import errors
 from vespe.cli import report
-from vespe.conversation import transcripts
+from vespe.conversation import transcripts, waiting_calls
 from vespe.conversation.agents import Agent
+from vespe.conversation.transcripts import Transcript
 
 _WIDTH: Final = 90
 
@@ -25,6 +26,15 @@ def obey(line: str, agent: Agent) -> bool:
     except errors.VespeError as error:
         report.error(str(error), error.hint)
     return False
+
+
+def taken_up(path: str) -> Transcript:
+    """Read a conversation for a chat, which runs none of the calls that wait in it: the file would not know that they ran."""
+    loaded = transcripts.load(path)
+    if waiting := loaded.open:
+        waiting_calls.deny_waiting(loaded, waiting, reason="not run: the conversation went on in a chat")
+        report.note(f"{report.count(len(waiting), 'call')} that waited: not run here; `vespe agent calls {path} approve` runs them there")
+    return loaded
 
 
 def _help(agent: Agent, argument: str) -> None:
@@ -54,11 +64,10 @@ def _save(agent: Agent, argument: str) -> None:
 
 
 def _load(agent: Agent, argument: str) -> None:
-    loaded = transcripts.load(_named(argument, "load"))
+    loaded = taken_up(_named(argument, "load"))
     loaded.model = agent.transcript.model
     agent.transcript = loaded
-    waiting = f"; {len(loaded.open)} calls wait, and are run with your next message" if loaded.open else ""
-    report.say(f"loaded {report.count(len(loaded.messages), 'message')}{waiting}")
+    report.say(f"loaded {report.count(len(loaded.messages), 'message')}")
 
 
 def _named(argument: str, command: str) -> str:

@@ -15,7 +15,7 @@ from vespe.conversation.loop import Loop, OnEvent, RunResult
 from vespe.conversation.open_calls import ModelCall
 from vespe.conversation.tool_sets import chosen, tool_set
 from vespe.conversation.transcripts import Transcript
-from vespe.conversation.turns import TurnRunner
+from vespe.conversation.turns import MAX_PARALLEL, TurnRunner
 from vespe.library import Project
 from vespe.models import Tool
 from vespe.outcomes import Outcome
@@ -56,7 +56,8 @@ class Agent:
     """Asks a model and runs the tools that it calls, in one project; one conversation, in `transcript`.
 
     `project` is a Project, a CallPath, or a path; None is the project that is found from here. `events`, an EventSystem, lets
-    a GUI run the calls and watch; without it they run here. Nothing is sent before the project is trusted: NotTrusted.
+    a GUI run the calls and watch, one after another; without it they run here. Nothing is sent unless the project is trusted at that
+    moment: NotTrusted.
     """
 
     def __init__(
@@ -73,13 +74,12 @@ class Agent:
         self.path.check_trust()
         self.options = options or AgentOptions()
         self.transcript = transcript or Transcript(model=provider.model)
-        if events is not None and events.runner is None:
-            events.runner = self.path
         shown = tool_set(chosen(self.path.workspace, names=self.options.tools, kit=self.options.kit), strict=self.options.strict)
         self.tools: Mapping[str, Tool] = shown.tools
         turns = TurnRunner(
             tools=shown.tools,
-            runner=events or self.path,
+            runner=self.path if events is None else events.bound(self.path),
+            max_parallel=MAX_PARALLEL if events is None else 1,
             policy=policy_of(self.path, self.options),
             strict=shown.strict,
             on_start=self.options.on_start,
@@ -94,11 +94,11 @@ class Agent:
             options=self.options.request,
             stream=self.options.stream,
             on_event=on_event,
+            before_asking=self.path.check_trust,
         )
 
     def run(self, prompt: str | None = None, *, cancel: threading.Event | None = None) -> RunResult:
         """Say `prompt`, and go on until the model is done or a limit is reached; calls that wait are run first. See `Loop.run`."""
-        self.path.check_trust()
         if self.options.system and not self.transcript.messages:
             self.transcript.add({"role": "system", "content": self.options.system})
         return self._loop.run(self.transcript, prompt=prompt, cancel=cancel)

@@ -73,10 +73,11 @@ class EventSystem:
         """
         return self._requested(tool_name, tool_input, cancel)[0]
 
-    def run_tool(self, tool: Tool, call: Call, *, cancel: threading.Event | None = None) -> Outcome:
-        """Run one call: by the subscribers to requests where there are any, else by `runner`. An EventSystem is a call path's stand-in."""
-        if self.runner is not None and not self._has(REQUEST):
-            return self._run_here(self.runner, tool, call, cancel)
+    def run_tool(self, tool: Tool, call: Call, *, cancel: threading.Event | None = None, runner: Runner | None = None) -> Outcome:
+        """Run one call: by the subscribers to requests where there are any, else by the runner. It stands in for a call path."""
+        runner = self.runner or runner
+        if runner is not None and not self._has(REQUEST):
+            return self._run_here(runner, tool, call, cancel)
         began = time.perf_counter()
         inputs = call.arguments if isinstance(call.arguments, dict) else {}
         try:
@@ -85,6 +86,10 @@ class EventSystem:
             result, failure = None, Failure(code=error.code, message=str(error))
         duration_ms = (time.perf_counter() - began) * 1000
         return Outcome(tool=tool.name, uid=tool.uid, result=None if failure else result, error=failure, duration_ms=duration_ms)
+
+    def bound(self, runner: Runner) -> "Runner":
+        """Give what runs calls by these events, and by `runner` where nobody subscribed and this system has no runner of its own."""
+        return _Bound(self, runner)
 
     def tool_definitions(self, *, timeout_s: float | None = None) -> list[JsonObject]:
         """Ask for the definitions of tools by `tool_definitions_request`; [] where nobody answers in time."""
@@ -178,6 +183,16 @@ class EventSystem:
                 self.publish(SUBSCRIBER_ERROR, {"event": event, "error": f"{type(error).__name__}: {error}"})
             return False
         return True
+
+
+class _Bound:
+    """An EventSystem with the runner of whoever uses it."""
+
+    def __init__(self, events: EventSystem, runner: Runner) -> None:
+        self._events, self._runner = events, runner
+
+    def run_tool(self, tool: Tool, call: Call, *, cancel: threading.Event | None = None) -> Outcome:
+        return self._events.run_tool(tool, call, cancel=cancel, runner=self._runner)
 
 
 class _Slot:

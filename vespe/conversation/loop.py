@@ -59,7 +59,8 @@ class Loop:
     """One model and what runs its calls; `tools` are the tools as the provider takes them, in the order of showing.
 
     With `stream` the answer is streamed. `on_event` is told what comes, streamed or not: text, calls, and a `tool_result` for
-    each result, in the thread that runs the loop. `options` are what the vendor's request takes besides.
+    each result, in the thread that runs the loop. `options` are what the vendor's request takes besides. Where `before_asking`
+    raises, nothing is sent.
     """
 
     provider: LLMProvider
@@ -69,6 +70,7 @@ class Loop:
     options: Mapping[str, object] = field(default_factory=dict)
     stream: bool = True
     on_event: OnEvent | None = None
+    before_asking: Callable[[], None] | None = None
 
     def run(self, transcript: Transcript, *, prompt: str | None = None, cancel: threading.Event | None = None) -> RunResult:
         """Run the calls that wait, then say `prompt` where there is one, then go on until the model is done or a limit is reached.
@@ -114,6 +116,8 @@ class _Run:
 
     def ask(self, *, last: bool) -> bool:
         """Ask the model once; False where it was told to stop meanwhile. An answer that did not come whole is not kept."""
+        if self.loop.before_asking is not None:
+            self.loop.before_asking()
         self.arrived, self.answered_at = {}, 0.0
         tools, options = self.loop.tools or None, dict(self.loop.options)
         if last and tools:
@@ -189,7 +193,7 @@ class _Run:
         ordered = [results[place] for place in sorted(results)]
         self.spent.calls += sum(result.ran for result in ordered)
         self.done += ordered
-        self.transcript.answer({result.call.place: result.message for result in ordered})
+        self.transcript.answer({result.call.place: result.message for result in ordered}, settled=True)
 
     def _before(self, begun: Sequence[ModelCall]) -> None:
         self.transcript.start(begun)
@@ -201,6 +205,7 @@ class _Run:
         self._tell(event)
 
     def _finished(self, result: CallResult) -> None:
+        self.transcript.answer({result.call.place: result.message})
         self.loop.turns.on_result(result)
         self._tell(result.event)
 

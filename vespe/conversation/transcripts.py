@@ -1,12 +1,15 @@
 """A conversation that is kept: inner messages, which calls were begun, and the file that it can be resumed from."""
 
+import contextlib
+import errno
+import hashlib
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final
 
-from vespe import documents
+from vespe import documents, locations
 from vespe.conversation.open_calls import ModelCall, calls_of, read_turns, with_ids
-from vespe.errors import InvalidDocument
+from vespe.errors import InvalidDocument, StorageError
 from vespe.models import JsonObject, JsonValue
 
 MAX_BYTES: Final = 256 * 1024 * 1024
@@ -31,26 +34,26 @@ class Transcript:
     ) -> None:
         self.messages: list[JsonObject] = []
         self.model, self.keep = model, keep
-        self._calls = 0
+        count = 0
         for index, message in enumerate(messages):
             if not isinstance(message, dict) or not isinstance(message.get("role"), str):
                 raise InvalidDocument("must be an object with a `role`", path="messages", pointer=f"/{index}")
-            self._append(message)
-        self._turns = read_turns(self.messages)
-        if self._turns.stray is not None:
-            raise InvalidDocument("calls have no result, and the conversation goes on", path="messages", pointer=f"/{self._turns.stray}")
+            self.messages.append(_named(message, before=count))
+            count += _count(self.messages[-1])
+        stray = read_turns(self.messages).stray
+        if stray is not None:
+            raise InvalidDocument("calls have no result, and the conversation goes on", path="messages", pointer=f"/{stray}")
         self.started = set(started)
 
     @property
     def open(self) -> list[ModelCall]:
         """The calls that have no result yet, in order."""
-        return list(self._turns.open)
+        return read_turns(self.messages).open
 
     def add(self, message: JsonObject) -> None:
         """Add what somebody said: the user, or the model, whose calls are then open."""
-        self._append(message)
-        self._turns = read_turns(self.messages)
         self.started = set()
+        self.messages.append(_named(message, before=sum(map(_count, self.messages))))
         self._changed()
 
     def start(self, calls: Iterable[ModelCall]) -> None:
@@ -58,15 +61,19 @@ class Transcript:
         self.started |= {call.place for call in calls}
         self._changed()
 
-    def answer(self, results: Mapping[int, JsonObject]) -> None:
-        """Add results, tool messages by the places of their calls; all results of a turn stand in the order of its calls."""
-        if not results:
+    def answer(self, results: Mapping[int, JsonObject], *, settled: bool = False) -> None:
+        """Add results, tool messages by the places of their calls; all results of a turn stand in the order of its calls.
+
+        `settled` says that whatever has no result now was not begun.
+        """
+        if not results and not (settled and self.started):
             return
-        first = self._turns.last + 1
-        known = {place: self.messages[index] for place, index in self._turns.results.items()} | dict(results)
-        others = [m for index, m in enumerate(self.messages[first:], first) if index not in self._turns.results.values()]
+        turns = read_turns(self.messages)
+        first = turns.last + 1
+        known = {place: self.messages[index] for place, index in turns.results.items()} | dict(results)
+        others = [m for index, m in enumerate(self.messages[first:], first) if index not in turns.results.values()]
         self.messages[first:] = [known[place] for place in sorted(known)] + others
-        self._turns = read_turns(self.messages)
+        self.started = set() if settled else self.started
         self._changed()
 
     def undo(self) -> bool:
@@ -74,28 +81,50 @@ class Transcript:
         index = next((at for at in reversed(range(len(self.messages))) if self.messages[at].get("role") == "user"), None)
         if index is None:
             return False
-        del self.messages[index:]
-        self._calls = sum(len(calls_of(message)) for message in self.messages if message["role"] == "assistant")
-        self._turns = read_turns(self.messages)
         self.started = set()
+        del self.messages[index:]
         self._changed()
         return True
 
     def as_document(self) -> JsonObject:
         """Give the transcript as its file holds it: OpenAI's `model` and `messages`, and under `vespe` what was begun."""
-        begun = sorted(self.started & {call.place for call in self._turns.open})
+        begun = sorted(self.started & {call.place for call in self.open})
         document: JsonObject = {"model": self.model} if self.model else {}
         return document | {"messages": self.messages} | ({_OWN: {_STARTED: begun}} if begun else {})
-
-    def _append(self, message: JsonObject) -> None:
-        if message.get("role") == "assistant":
-            message = with_ids(message, before=self._calls)
-            self._calls += len(calls_of(message))
-        self.messages.append(message)
 
     def _changed(self) -> None:
         if self.keep is not None:
             self.keep(self)
+
+
+def _named(message: JsonObject, *, before: int) -> JsonObject:
+    return with_ids(message, before=before) if message.get("role") == "assistant" else message
+
+
+def _count(message: JsonObject) -> int:
+    return len(calls_of(message)) if message.get("role") == "assistant" else 0
+
+
+@contextlib.contextmanager
+def held(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Hold the file of a conversation, so that no two processes run its calls at the same time.
+
+    Raises StorageError where another process holds it. The lock lies in the user's state directory, and ends with its holder.
+    """
+    real = os.path.realpath(path)
+    name = hashlib.sha256(os.fsencode(real)).hexdigest()[:32]
+    directory = os.path.join(locations.user_state_dir(), "conversations", name)
+    try:
+        os.makedirs(directory, mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise StorageError("make", directory, error) from error
+    with contextlib.ExitStack() as stack:
+        try:
+            stack.enter_context(documents.locked(directory, timeout_s=0))
+        except StorageError:
+            busy = OSError(errno.EAGAIN, "another process works on this conversation")
+            raise StorageError("use", real, busy) from None
+        yield
 
 
 def load(path: str | os.PathLike[str]) -> Transcript:

@@ -74,7 +74,7 @@ class TurnRunner:
         checked = [self._checked(call, cut=call.place in cut) for call in turn]
         ready = [one for one in checked if isinstance(one, Ready)]
         try:
-            if len(ready) > 1 and all(one.harmless for one in ready):
+            if len(ready) > 1 and self.max_parallel > 1 and all(one.harmless for one in ready):
                 work.together(checked)
             else:
                 work.in_order(checked)

@@ -29,7 +29,7 @@ def run_waiting(transcript: Transcript, calls: Sequence[ModelCall], turns: TurnR
     try:
         turns.run([call for call in calls if call.place not in results], results, stop=Stop())
     finally:
-        transcript.answer({place: result.message for place, result in results.items()})
+        transcript.answer({place: result.message for place, result in results.items()}, settled=True)
     return [results[place] for place in sorted(results)]
 
 
