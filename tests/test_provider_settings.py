@@ -21,6 +21,7 @@ def test_what_is_said_is_read_and_unknown_keys_mean_nothing() -> None:
         ({"base_url": 1}, "/providers/a~1b/base_url"),
         ({"api_key": ["sk-secret"]}, "/providers/a~1b/api_key"),
         ({"api_key_env": "NOT A NAME"}, "/providers/a~1b/api_key_env"),
+        ({"keep": "reasoning_content"}, "/providers/a~1b/keep"),
         ({"headers": []}, "/providers/a~1b/headers"),
         ({"headers": {"X-A": 1}}, "/providers/a~1b/headers/X-A"),
         ({"headers": {"X-A": "sk-secret\r\nX-B: c"}}, "/providers/a~1b/headers/X-A"),

@@ -1,7 +1,7 @@
 """What the user says of one provider of models: where it answers, the key or where it stands; checked, and never the project's."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Final
 
@@ -19,7 +19,8 @@ _LOOPBACK: Final = re.compile(r"127\.[0-9.]+|::1|localhost")
 class ProviderSettings:
     """`providers.NAME` of the user's config.json; "" is what is not said.
 
-    `api_key_env` names the environment variable that holds the key; `headers` go with every request.
+    `api_key_env` names the environment variable that holds the key; `headers` go with every request; `keep` names fields
+    beside OpenAI's own that an endpoint wants back in messages, such as `reasoning_content`.
     """
 
     base_url: str = ""
@@ -28,6 +29,7 @@ class ProviderSettings:
     organization: str = ""
     model: str = ""
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    keep: Sequence[str] = ()
 
 
 KEYS: Final = tuple(item.name for item in fields(ProviderSettings))
@@ -42,7 +44,9 @@ def read_settings(name: str, value: JsonValue, *, path: str = "") -> ProviderSet
     said = {key: value[key] for key in KEYS if key in value}
     headers = said.get("headers", {})
     for key, item in said.items():
-        if key != "headers" and not isinstance(item, str):
+        if key == "keep" and not (isinstance(item, list) and all(isinstance(name, str) for name in item)):
+            raise InvalidDocument("must be an array of strings", path=path, pointer=f"{here}/{key}")
+        if key not in ("headers", "keep") and not isinstance(item, str):
             raise InvalidDocument("must be a string", path=path, pointer=f"{here}/{key}")
     if not isinstance(headers, dict):
         raise InvalidDocument("must be an object", path=path, pointer=f"{here}/headers")

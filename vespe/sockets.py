@@ -32,7 +32,8 @@ _CANCEL_POLL_S = 0.05
 class Limits:
     """What bounds one call: a deadline over all of it, one over each silence (`stall_s`), and an event that cancels it.
 
-    `connect_s` bounds the opening of a connection; `hint` says what to do where a deadline passed. `dialled` tells whether the call opened one or was given one that lives.
+    `connect_s` bounds the opening of a connection; `hint` says what to do where a deadline passed. `dialled` tells whether the
+    call opened a connection or was given one that lives.
     """
 
     def __init__(

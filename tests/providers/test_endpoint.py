@@ -150,7 +150,10 @@ def test_a_kept_connection_that_ended_meanwhile_is_replaced_at_once() -> None:
 
 def test_a_silence_ends_at_the_stall_deadline() -> None:
     told = r"the request to 127\.0\.0\.1:\d+ brought nothing within 0\.3 s and was ended"
-    with asking(stalled(CHUNKS, 10), patience=Patience(stall_s=0.3, total_s=20)) as (provider, _), pytest.raises(TimedOut, match=told) as caught:
+    with (
+        asking(stalled(CHUNKS, 10), patience=Patience(stall_s=0.3, total_s=20)) as (provider, _),
+        pytest.raises(TimedOut, match=told) as caught,
+    ):
         provider.create_message(USER, on_event=lambda event: None)
     assert "endpoint may be busy" in caught.value.hint
 

@@ -140,6 +140,13 @@ def test_the_users_configuration_may_name_the_variable_the_endpoint_and_the_mode
     assert (headers["authorization"], headers["x-a"], body["model"]) == ("Bearer sk-other", "b", "mine")
 
 
+def test_fields_that_an_endpoint_wants_back_are_kept_where_the_user_says_so(project: Path) -> None:
+    spoken = [{"role": "assistant", "content": "Hi", "reasoning_content": "hm", "anthropic_blocks": ["part"]}]
+    assert "reasoning_content" not in OpenAIProvider("m").payload(spoken)["messages"][0]
+    assert vespe("config", "set", "providers.openai.keep", '["reasoning_content"]').returncode == 0
+    assert OpenAIProvider("m").payload(spoken)["messages"] == [{"role": "assistant", "content": "Hi", "reasoning_content": "hm"}]
+
+
 def test_a_variable_that_the_user_named_and_that_is_empty_is_told(home: Path) -> None:
     configuration.set_value("providers.openai.api_key_env", "OTHER_KEY")
     with asking(said(HELLO), api_key=None) as (provider, server):

@@ -52,7 +52,8 @@ class OpenAIProvider:
         stream: bool = False,
     ) -> JsonObject:
         """Give the request; see `openai_wire.payload`."""
-        return openai_wire.payload(self.model, messages, tools, options=options, stream=stream)
+        keep = self._account.settings.keep
+        return openai_wire.payload(self.model, messages, tools, options=options, stream=stream, keep=keep)
 
     def send(self, payload: JsonObject, *, cancel: threading.Event | None = None) -> AbstractContextManager[Reply]:
         """Send a request; see `Endpoint.send`."""

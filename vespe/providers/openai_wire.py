@@ -1,6 +1,6 @@
 """OpenAI's chat completions on the wire: the request, and an answer that was not streamed."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from vespe import documents
 from vespe.adapters import openai
@@ -11,10 +11,16 @@ from vespe.providers.base import Answer, Tools
 
 
 def payload(
-    model: str, messages: Iterable[JsonObject], tools: Tools | None, *, options: Mapping[str, object] | None, stream: bool
+    model: str,
+    messages: Iterable[JsonObject],
+    tools: Tools | None,
+    *,
+    options: Mapping[str, object] | None,
+    stream: bool,
+    keep: Collection[str] = (),
 ) -> JsonObject:
-    """Give the request; what only Vespe or another API knows is taken off the messages. An option that is None goes too."""
-    made: JsonObject = {"model": model, "messages": openai.to_wire(messages)}
+    """Give the request; what only Vespe or another API knows, but for the fields in `keep`, is taken off the messages."""
+    made: JsonObject = {"model": model, "messages": openai.to_wire(messages, keep=keep)}
     if defined := requests.definitions(tools, openai.OpenAIShape()):
         made["tools"] = defined
     if stream:
