@@ -81,6 +81,15 @@ def test_a_message_counts_where_no_delta_comes() -> None:
     assert choice.message() == {"role": "assistant", "content": "Hi", "tool_calls": [call]} and choice.finish == "tool_calls"
 
 
+def test_calls_that_only_the_message_at_the_end_has_count_once() -> None:
+    choice = ChoiceGathering(0)
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    last: dict[str, Any] = {"message": {"content": "a", "tool_calls": [call]}}
+    for entry in ({"delta": {"content": "a"}}, last, last):
+        choice.take(entry, [], len(choice.all_calls()))
+    assert choice.message() == {"role": "assistant", "content": "a", "tool_calls": [call]}
+
+
 def test_log_probabilities_add_up_and_other_fields_are_what_came_last() -> None:
     choice = ChoiceGathering(0)
     for token, seed in (("a", 1), ("b", None), ("c", 3)):

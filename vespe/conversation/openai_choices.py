@@ -37,8 +37,8 @@ class ChoiceGathering:
     def take(self, choice: JsonObject, events: list[StreamEvent], order: int) -> int:
         """Gather one chunk's entry of `choices`; `order` is that of the next new call. Gives the order after it."""
         delta = choice.get("delta")
-        if delta is None and not self._texts and not self.calls.calls:
-            delta = choice.get("message")
+        if delta is None and (delta := choice.get("message")) is not None:
+            delta = self._unsaid(delta)
         if isinstance(delta, dict):
             for key, value in delta.items():
                 if value is None:
@@ -59,6 +59,12 @@ class ChoiceGathering:
             elif key == "logprobs" and isinstance(value, dict):
                 self._take_logprobs(value)
         return order
+
+    def _unsaid(self, message: JsonValue) -> JsonValue:
+        """Give what a whole message adds to what deltas said before it: all where they said nothing, else calls where they had none."""
+        if self.calls.calls or not isinstance(message, dict):
+            return None
+        return {key: value for key, value in message.items() if key == "tool_calls"} if self._texts else message
 
     def all_calls(self) -> list[GrowingCall]:
         """Give the choice's calls in order of their index, those of the deprecated `function_call` too, but for nameless ones."""
