@@ -3,13 +3,18 @@
 from typing import assert_type
 
 from vespe import (
+    Agent,
+    AgentOptions,
     ClaudeStreamingProcessor,
+    EventSystem,
     Failure,
     GptStreamingProcessor,
+    LLMProvider,
     OllamaStreamingProcessor,
     Outcome,
     Project,
     Resolution,
+    RunResult,
     StreamEvent,
     Tool,
     ToolImplementation,
@@ -24,6 +29,11 @@ class Adder:
 
     def execute(self, inputs: dict[str, int]) -> int:
         return inputs["a"] + inputs["b"]
+
+
+def ask(provider: LLMProvider) -> None:
+    agent = Agent(provider, options=AgentOptions(approve="read-only"), events=EventSystem())
+    assert_type(agent.run("go"), RunResult)
 
 
 def use(registry: ToolRegistry) -> None:

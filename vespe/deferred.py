@@ -32,6 +32,7 @@ HEAVY: Final = (
     "vespe.cli.report",
     "vespe.cli.size_report",
     "vespe.redaction",
+    "vespe.strict_mode",
 )
 """What may be deferred; the floors test reads this table and `deferred(...)` calls as imports of their owner."""
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from vespe import calls as call_path
-from vespe import errors, strict_mode
+from vespe import errors
 from vespe.conversation.call_results import CallResult, not_run
 from vespe.conversation.open_calls import ModelCall
 from vespe.deferred import deferred
@@ -14,8 +14,11 @@ from vespe.models import JsonObject, JsonValue, Tool
 
 if TYPE_CHECKING:
     import difflib
+
+    from vespe import strict_mode
 else:
     difflib = deferred("difflib")
+    strict_mode = deferred("vespe.strict_mode")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,13 +2,19 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from vespe import strict_mode
 from vespe.adapters.definitions import own_fields
 from vespe.adapters.openai import OpenAIShape
+from vespe.deferred import deferred
 from vespe.errors import KitNotFound, UsageError
 from vespe.models import JsonObject, Tool
 from vespe.workspace import Workspace
+
+if TYPE_CHECKING:
+    from vespe import strict_mode
+else:
+    strict_mode = deferred("vespe.strict_mode")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
