@@ -30,7 +30,9 @@ class SimulatedProvider:
     create_message = turns.create_message
     respond = turns.respond
 
-    def __init__(self, script: Script | JsonObject | str, *, model: str = "", patience: retries.Patience = AT_ONCE) -> None:
+    def __init__(
+        self, script: Script | JsonObject | str | os.PathLike[str], *, model: str = "", patience: retries.Patience = AT_ONCE
+    ) -> None:
         if isinstance(script, (str, os.PathLike)):
             script = scripts.read_script(os.fspath(script))
         self._script = script if isinstance(script, Script) else scripts.checked_script(script)
