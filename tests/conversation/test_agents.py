@@ -140,3 +140,9 @@ def test_p01_a_tool_that_changes_an_approved_project_ends_the_conversation_befor
         agent.run("go")
     assert provider.asked == 1 and bench.ran == ["evil"]
     assert_consistent(agent.transcript.messages)
+
+
+def test_a_tool_that_runs_past_its_deadline_is_told_as_such_and_the_model_goes_on(bench: Bench) -> None:
+    python_tool(bench.root / ".vespe/tools/tool-late", "late", "import time\ntime.sleep(60)", limits={"timeout_s": 0.3})
+    result = bench.agent([call("late")], {"match": {"contains": "did not finish within 0.3 s"}, "text": "then not"}).run("go")
+    assert result.text == "then not" and result.messages[2]["is_error"]

@@ -110,9 +110,20 @@ def test_an_error_of_the_driver_is_an_error_for_the_model() -> None:
 
 def test_definitions_are_asked_for_by_event() -> None:
     events = EventSystem()
-    assert events.tool_definitions(timeout_s=0.01) == []
+    assert events.tool_definitions() == []
+    assert EventSystem().publish("nobody listens") == 0
     events.subscribe(DEFINITIONS_REQUEST, lambda one: events.publish(DEFINITIONS_RESPONSE, one | {"tools": [{"name": "f"}]}))
     assert events.tool_definitions() == [{"name": "f"}]
+
+
+def test_a_window_asks_an_agent_for_its_tools_by_event(bench: Bench) -> None:
+    bench.tool("double", schema=NUMBER)
+    events, heard = EventSystem(), list[Any]()
+    Agent(SimulatedProvider({"turns": []}), bench.project(), events=events)
+    events.subscribe(DEFINITIONS_RESPONSE, heard.append)
+    events.publish(DEFINITIONS_REQUEST, {"request_id": "mine"})
+    assert heard[0]["request_id"] == "mine" and heard[0]["tools"] == events.tool_definitions()
+    assert heard[0]["tools"][0]["function"]["name"] == "double"
 
 
 def test_a_window_drives_the_loop_and_without_it_the_call_path_runs_the_calls(bench: Bench) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from vespe import project as projects
+from vespe.adapters.openai import OpenAIShape
 from vespe.calls import CallPath
 from vespe.conversation.call_checks import Ready
 from vespe.conversation.call_policy import Ask, CallPolicy, rules_of
@@ -20,6 +21,7 @@ from vespe.library import Project
 from vespe.models import Tool
 from vespe.outcomes import Outcome
 from vespe.providers.base import LLMProvider
+from vespe.providers.requests import definitions
 from vespe.registry import ToolRegistry
 from vespe.workspace import Workspace, open_workspace
 
@@ -76,6 +78,8 @@ class Agent:
         self.transcript = transcript or Transcript(model=provider.model)
         shown = tool_set(chosen(self.path.workspace, names=self.options.tools, kit=self.options.kit), strict=self.options.strict)
         self.tools: Mapping[str, Tool] = shown.tools
+        if events is not None and events.definitions is None:
+            events.definitions = lambda: definitions(shown.shown, OpenAIShape())
         turns = TurnRunner(
             tools=shown.tools,
             runner=self.path if events is None else events.bound(self.path),

@@ -35,17 +35,22 @@ class EventSystem:
     Whoever subscribes to `execute_tool_request` {"request_id", "tool_name", "tool_input"} executes it and publishes
     `tool_execution_response` {"request_id", "result", "is_error"?}, from whichever thread, within `timeout_s` seconds. Where
     nobody subscribed, `runner` runs the call in this process. While it waits, `gui_update_request` is published, in the
-    waiting thread. A subscriber that raises harms no other: `subscriber_error` {"event", "error"} says so.
+    waiting thread. `tool_definitions_request` {"request_id"} is answered by `definitions`, where an agent or anybody else has set
+    it, with `tool_definitions_response` {"request_id", "tools"}.
+
+    A subscriber that raises harms no other: `subscriber_error` {"event", "error"} says so.
     """
 
     def __init__(self, runner: Runner | None = None, *, timeout_s: float = TIMEOUT_S) -> None:
         self.runner, self.timeout_s = runner, timeout_s
+        self.definitions: Callable[[], list[JsonObject]] | None = None
         self._lock = threading.Lock()
         self._subscribers: dict[str, list[Subscriber]] = {}
         self._waiting: dict[str, _Slot] = {}
         self._count = 0
         self.subscribe(RESPONSE, self._arrived)
         self.subscribe(DEFINITIONS_RESPONSE, self._arrived)
+        self.subscribe(DEFINITIONS_REQUEST, self._define)
 
     def subscribe(self, event: str, subscriber: Subscriber) -> Callable[[], None]:
         """Call `subscriber` with the data of each `event`, in the publisher's thread; gives what unsubscribes it again."""
@@ -92,7 +97,11 @@ class EventSystem:
         return _Bound(self, runner)
 
     def tool_definitions(self, *, timeout_s: float | None = None) -> list[JsonObject]:
-        """Ask for the definitions of tools by `tool_definitions_request`; [] where nobody answers in time."""
+        """Ask for the definitions of tools, in OpenAI's shape, by `tool_definitions_request`; [] where nobody answers in time."""
+        with self._lock:
+            alone = len(self._subscribers[DEFINITIONS_REQUEST]) == 1
+        if alone and self.definitions is None:
+            return []
         data, taken = self._exchange(DEFINITIONS_REQUEST, {}, timeout_s=timeout_s)
         definitions = data.get("tools") if taken and data is not None else None
         return definitions if isinstance(definitions, list) else []
@@ -162,6 +171,10 @@ class EventSystem:
                 raise Interrupted("the call was cancelled")
             if not there.wait(left):
                 self.publish(GUI_UPDATE)
+
+    def _define(self, data: JsonObject) -> None:
+        if self.definitions is not None:
+            self.publish(DEFINITIONS_RESPONSE, {"request_id": data.get("request_id"), "tools": self.definitions()})
 
     def _has(self, event: str) -> bool:
         with self._lock:
