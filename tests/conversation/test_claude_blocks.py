@@ -73,7 +73,7 @@ def test_calls_of_the_vendors_own_have_their_input_and_no_events(kind: str) -> N
 
 
 def test_what_is_unknown_or_meant_for_another_block_says_nothing() -> None:
-    deltas = [
+    deltas: list[Any] = [
         {"type": "text_delta", "text": "x"},
         {"type": "new_delta"},
         {"type": []},
