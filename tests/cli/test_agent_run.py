@@ -71,6 +71,11 @@ def test_a_provider_that_fails_is_1_and_the_conversation_is_kept(command: Comman
     assert json.loads((project / "kept.json").read_text())["messages"] == [{"role": "user", "content": "go"}]
 
 
+def test_an_answer_that_is_not_whole_is_said_to_be_so(command: Command, project: Path) -> None:
+    said = command("agent", "run", "go", *script(project, {"text": "half", "finish_reason": "length"}))
+    assert (said.code, said.out) == (0, "half\n") and "not whole" in said.err
+
+
 def test_time_that_is_over_is_124(command: Command, project: Path) -> None:
     said = command("agent", "run", "go", *script(project, {"fail": {"stall": True}}), "--max-seconds", "0.3")
     assert said.code == 124 and "--max-seconds" in said.err

@@ -101,8 +101,8 @@ def _ended(result: RunResult, kept: str | None, *, as_json: bool) -> int:
     if as_json:
         report.emit_json(result.to_dict())
     if result.stop_reason == DONE:
-        if result.finish_reason in ("length", "content_filter"):
-            report.warn(f"the model's answer is not whole: it ended with {result.finish_reason}")
+        if not result.complete:
+            report.warn(f"the model's answer is not whole: it ended with {result.finish_reason or 'nothing that says so'}")
         return 0
     said, option = _LIMITS.get(result.stop_reason, (result.stop_reason, ""))
     waiting = f"; {report.count(result.open_calls, 'call')} wait for results" if result.open_calls else ""

@@ -28,7 +28,8 @@ class RunResult:
 
     `stop_reason` is `done` where the model called nothing more, else the limit that was reached (`max_iterations`,
     `max_calls`, `max_seconds`, `max_tokens`) or `cancelled`. `text` is the model's last text, `finish_reason` why it stopped,
-    in OpenAI's words. `messages` is the whole conversation in the inner format; it may end in calls that wait (`open_calls`).
+    in OpenAI's words; `complete` is false where that was before its answer was whole. `messages` is the whole conversation
+    in the inner format; it may end in calls that wait (`open_calls`).
     """
 
     stop_reason: str
@@ -39,6 +40,7 @@ class RunResult:
     iterations: int = 0
     open_calls: int = 0
     finish_reason: str | None = None
+    complete: bool = True
 
     def to_dict(self) -> JsonObject:
         """Give the JSON shape of `vespe agent run --json`."""
@@ -46,6 +48,7 @@ class RunResult:
             "stop_reason": self.stop_reason,
             "text": self.text,
             "finish_reason": self.finish_reason,
+            "complete": self.complete,
             "iterations": self.iterations,
             "usage": self.usage,
             "open_calls": self.open_calls,
@@ -187,6 +190,7 @@ class _Run:
             iterations=self.spent.iterations,
             open_calls=len(self.transcript.open),
             finish_reason=self.answer.finish_reason if self.answer else None,
+            complete=self.answer is None or (self.answer.complete and self.answer.finish_reason not in ("length", "content_filter")),
         )
 
     def _keep(self, results: Mapping[int, CallResult]) -> None:
