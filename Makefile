@@ -4,14 +4,14 @@ VENV ?= .venv
 PIP = $(PYTHON) -m pip --python $(VENV)/bin/python --disable-pip-version-check
 BIN = $(VENV)/bin
 
-.PHONY: demo test lint types tests wheel docs node clean
+.PHONY: demo test lint types tests wheel servers node docs clean
 
 ## demo: install Vespe and watch it work in a fresh temporary project
 demo: $(VENV)/.installed
 	$(BIN)/vespe demo
 
 ## test: install Vespe with its development tools and run every check
-test: $(VENV)/.developed node lint types tests wheel
+test: $(VENV)/.developed servers node lint types tests wheel
 
 lint:
 	$(BIN)/ruff check .
@@ -29,6 +29,13 @@ tests:
 # The wheel alone, with the source out of reach, in an environment and a directory of its own.
 wheel:
 	BIN=$(BIN) PYTHON=$(PYTHON) sh tests/acceptance/wheel.sh
+
+## servers: bring the independent server that some tests ask, which are skipped without it
+servers: $(VENV)/servers/node_modules
+
+$(VENV)/servers/node_modules: tests/acceptance/servers.sh | $(VENV)/.developed
+	VENV=$(VENV) PYTHON=$(PYTHON) sh tests/acceptance/servers.sh
+	test ! -d $@ || touch $@
 
 ## docs: write docs/cli.md from the commands' own help and docs/lint.md from the rules
 docs: $(VENV)/.developed

@@ -2,7 +2,26 @@
 
 from typing import assert_type
 
-from vespe import Failure, Outcome, Project, Resolution, Tool, ToolImplementation, ToolRegistry, execute_tool
+from vespe import (
+    Agent,
+    AgentOptions,
+    ClaudeStreamingProcessor,
+    EventSystem,
+    Failure,
+    GptStreamingProcessor,
+    LLMProvider,
+    OllamaStreamingProcessor,
+    Outcome,
+    Project,
+    Resolution,
+    RunResult,
+    StreamEvent,
+    Tool,
+    ToolImplementation,
+    ToolRegistry,
+    execute_tool,
+)
+from vespe.conversation.stream_base import StreamingProcessor
 
 
 class Adder:
@@ -10,6 +29,11 @@ class Adder:
 
     def execute(self, inputs: dict[str, int]) -> int:
         return inputs["a"] + inputs["b"]
+
+
+def ask(provider: LLMProvider) -> None:
+    agent = Agent(provider, options=AgentOptions(approve="read-only"), events=EventSystem())
+    assert_type(agent.run("go"), RunResult)
 
 
 def use(registry: ToolRegistry) -> None:
@@ -23,3 +47,9 @@ def use(registry: ToolRegistry) -> None:
     assert_type(outcome, Outcome)
     assert_type(outcome.error, Failure | None)
     assert_type(execute_tool("x", b"{}"), Outcome)
+
+
+def gather(pieces: list[bytes]) -> None:
+    processors: list[StreamingProcessor] = [GptStreamingProcessor(), ClaudeStreamingProcessor(), OllamaStreamingProcessor()]
+    for piece in pieces:
+        assert_type(processors[0].feed(piece), list[StreamEvent])

@@ -3,7 +3,7 @@
 import codecs
 import re
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from vespe.errors import OutputTooLarge, ToolExecutionError
@@ -24,22 +24,31 @@ def read(stream: Iterable[bytes], headers: Iterable[tuple[str, str]], *, host: s
 
     Raises OutputTooLarge past `max_bytes`, with what fits, and ToolExecutionError for an unknown coding or broken data.
     """
+    made: list[bytes] = []
+    try:
+        for piece in pieces(stream, headers, host=host, max_bytes=max_bytes):
+            made.append(piece)
+    except OutputTooLarge as error:
+        raise OutputTooLarge(error.message, kept=b"".join(made)[:max_bytes]) from None
+    return b"".join(made)
+
+
+def pieces(stream: Iterable[bytes], headers: Iterable[tuple[str, str]], *, host: str, max_bytes: int) -> Iterator[bytes]:
+    """Give a body as it comes, decompressed; raises as `read` does, OutputTooLarge behind the piece that passed `max_bytes`."""
     codings = [coding.strip().lower() for name, value in headers if name == "content-encoding" for coding in value.split(",")]
     codings = [coding for coding in codings if coding not in ("", "identity")]
     inflate = _Inflate(host) if codings else None
-    pieces: list[bytes] = []
     sent = size = 0
     for chunk in stream:
         if codings and codings not in _CODINGS:
             raise ToolExecutionError(f"{host} answered in the coding {', '.join(codings)}, though asked for none")
-        sent += len(chunk)
-        pieces.append(inflate.feed(chunk, max_bytes - size + 1) if inflate else chunk)
-        size += len(pieces[-1])
+        piece = inflate.feed(chunk, max_bytes - size + 1) if inflate else chunk
+        sent, size = sent + len(chunk), size + len(piece)
+        yield piece
         if max(size, sent) > max_bytes:
-            raise OutputTooLarge(f"the response of {host} is larger than {max_bytes} bytes", kept=b"".join(pieces)[:max_bytes])
+            raise OutputTooLarge(f"the response of {host} is larger than {max_bytes} bytes")
     if inflate and sent and not inflate.whole:
         raise ToolExecutionError(f"the compressed response of {host} ends in the middle")
-    return b"".join(pieces)
 
 
 def decode(body: bytes, content_type: str) -> tuple[str, str]:

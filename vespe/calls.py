@@ -57,6 +57,10 @@ class CallPath:
         """The user's own configuration, as this project tightens it."""
         return configuration.narrowed(configuration.load_user_config(), self.workspace.config.document)
 
+    def check_trust(self) -> None:
+        """Raise NotTrusted where the project as a whole may not run anything: what is sent elsewhere asks this first."""
+        trust.check(self.workspace.root, environ=self._environ(), trusted=self.trusted)
+
     def run(self, call: Call, *, cancel: threading.Event | None = None) -> Outcome:
         """Run one call to its Outcome.
 

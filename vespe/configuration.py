@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from vespe import defaults, documents, fields, locations
+from vespe import defaults, documents, fields, locations, provider_settings
 from vespe.errors import InvalidDocument, NotFound, StorageError, UsageError
 from vespe.leftovers import sweep_beside
 from vespe.models import JsonObject, JsonValue
@@ -67,6 +67,8 @@ def set_value(key: str, value: JsonValue) -> None:
     Raises UsageError for a key that is none or a value that it cannot have.
     """
     *parents, last = _parts(key)
+    if [*parents, last][0] == "providers":
+        provider_settings.refuse_unusable(key, value)
 
     def change(document: JsonObject) -> None:
         for part in parents:
@@ -129,9 +131,20 @@ def origins(user: UserConfig, project: JsonObject | None = None, *, project_path
 def _leaves(key: str, value: JsonValue) -> list[tuple[str, JsonValue]]:
     if isinstance(value, dict):
         return [leaf for name, item in value.items() for leaf in _leaves(f"{key}.{name}", item)]
+    return [(key, MASK if key.startswith("secrets.") or _is_private(key) else value)]
+
+
+def masked(key: str, value: JsonValue) -> JsonValue:
+    """Give the value under a dotted key as it may be shown, keys of providers masked; `secrets`, asked for by name, are shown."""
+    if isinstance(value, dict):
+        return {name: masked(f"{key}.{name}", item) for name, item in value.items()}
+    return MASK if not key.startswith("secrets.") and _is_private(key) else value
+
+
+def _is_private(key: str) -> bool:
+    """Whether a setting's value may be a key: by its name, or as a header that is sent to a provider."""
     head, _, name = key.rpartition(".")
-    hide = key.startswith("secrets.") or (bool(head) and bool(_SENSITIVE.search(name)))
-    return [(key, MASK if hide else value)]
+    return bool(head) and (bool(_SENSITIVE.search(name)) or (key.startswith("providers.") and head.endswith(".headers")))
 
 
 def _parts(key: str) -> list[str]:
@@ -151,6 +164,8 @@ def _checked(document: JsonObject, path: str) -> UserConfig:
                 pointer = f"/{group}/{escape_pointer(name)}"
                 # What is wrong may be a secret all the same: it is not quoted.
                 raise InvalidDocument(f"must be {wanted}", path=path, pointer=pointer)
+    for name, value in providers.items():
+        provider_settings.read_settings(name, value, path=path)
     if sandbox not in SANDBOX:
         raise fields.wrong_type('"auto", "require" or "off"', sandbox, path=path, pointer="/sandbox")
     return UserConfig(

@@ -35,6 +35,11 @@ LARGER_CAP_BYTES: Final = 8 * 1024 * 1024
 LOG_TAIL_BYTES: Final = 64 * 1024
 """How much of what a tool prints beside its result is kept as its log."""
 
+MAX_EVENT_BYTES: Final = 8 * 1024 * 1024
+"""One event, or one line, of a streamed answer."""
+MAX_STREAM_BYTES: Final = 64 * 1024 * 1024
+"""All of a streamed answer."""
+
 MAX_SCHEMA_BYTES: Final = 256 * 1024
 MAX_SCHEMA_DEPTH: Final = 32
 MAX_SUBSCHEMAS: Final = 1000

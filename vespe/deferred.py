@@ -14,7 +14,9 @@ HEAVY: Final = (
     "asyncio",
     "concurrent",
     "ctypes",
+    "email",
     "difflib",
+    "readline",
     "rich",
     "shutil",
     "tempfile",
@@ -35,6 +37,7 @@ HEAVY: Final = (
     "vespe.kit_sync",
     "vespe.serve.http_gate",
     "vespe.serve.http_server",
+    "vespe.strict_mode",
 )
 """What may be deferred; the floors test reads this table and `deferred(...)` calls as imports of their owner."""
 

@@ -16,11 +16,15 @@ VespeError
 |-- Refused                       policy says no
 |   |-- NotTrusted                the project's bytes have no approval
 |   |-- MissingSecret             a declared secret has no value
-|   `-- AddressRefused            an address that HTTP tools may not reach
+|   |-- AddressRefused            an address that HTTP tools may not reach
+|   `-- MissingKey                a provider's API key has no value
 |-- ToolExecutionError            the tool itself failed
 |   |-- InvalidOutput             its result breaks its output schema, or is no JSON
 |   `-- OutputTooLarge            it wrote past the larger cap and was ended
 |-- SourceUnavailable             where a kit comes from cannot be reached, or asks for credentials
+|-- ProviderError                 a model's endpoint refused, failed or broke off
+|   `-- Diverged                  a script or a recording has another request there
+|-- StreamError                   a streamed answer breaks its caps, or is none
 |-- TimedOut                      a deadline passed
 |-- Interrupted                   the caller asked to stop
 `-- StorageError                  the operating system refused to read or write
@@ -249,6 +253,20 @@ class AddressRefused(Refused):
         self.host, self.address, self.why = host, address, why
 
 
+class MissingKey(Refused):
+    """The provider's API key has no value in the environment or the user's configuration; `variable` is where it would stand."""
+
+    code = "missing_key"
+
+    def __init__(self, provider: str, *, variable: str) -> None:
+        super().__init__(
+            f"{provider} needs an API key, and the environment variable {variable} has none",
+            hint=f"set {variable}, or keep the key: `vespe config set providers.{provider}.api_key -` reads it from stdin",
+            details={"provider": provider, "variable": variable},
+        )
+        self.provider, self.variable = provider, variable
+
+
 class ToolExecutionError(VespeError, RuntimeError):
     """The tool ran and failed: its own exception, exit status or HTTP status."""
 
@@ -275,17 +293,51 @@ class SourceUnavailable(VespeError):
     """Where a kit comes from cannot be reached, asks for credentials that git does not have, or git itself is missing."""
 
     code = "source_unavailable"
+class ProviderError(VespeError, RuntimeError):
+    """A model's endpoint answered with a failure, broke off, or could not be reached.
+
+    `status` is the HTTP status, 0 where no answer came; `vendor_code` and `request_id` are the vendor's, "" where it said
+    none; `transient` tells that the same request may well be answered later, `retry_after_s` when, where the endpoint says it.
+    No text of it holds a key.
+    """
+
+    code = "provider_error"
+
+    def __init__(
+        self, message: str, *, status: int = 0, vendor_code: str = "", request_id: str = "", transient: bool = False, hint: str = ""
+    ) -> None:
+        details = {"status": status, "vendor_code": vendor_code, "request_id": request_id, "transient": transient}
+        super().__init__(message, hint=hint, details=details)
+        self.status, self.vendor_code, self.request_id, self.transient = status, vendor_code, request_id, transient
+        self.retry_after_s: float | None = None
+
+
+class Diverged(ProviderError):
+    """A script or a recording holds no answer to this request: its `turn`, from 1, and the JSON Pointer of the first difference."""
+
+    code = "diverged"
+
+    def __init__(self, message: str, *, turn: int, pointer: str = "", hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.turn, self.pointer = turn, pointer
+        self.details = {"turn": turn, "pointer": pointer}
+
+
+class StreamError(VespeError):
+    """A streamed answer is larger than its caps, or no stream at all; what came before is kept."""
+
+    code = "stream_error"
 
 
 class TimedOut(VespeError, TimeoutError):
-    """A deadline passed, in `seconds`; whatever ran has been ended."""
+    """A deadline passed, in `seconds`; whatever ran has been ended. `did` says what it did not do in that time."""
 
     code = "timed_out"
 
-    def __init__(self, what: str, *, seconds: float) -> None:
+    def __init__(self, what: str, *, seconds: float, did: str = "did not finish", hint: str = "") -> None:
         super().__init__(
-            f"{what} did not finish within {seconds:g} s and was ended",
-            hint="give it longer with --timeout, or `limits.timeout_s` in its config.json",
+            f"{what} {did} within {seconds:g} s and was ended",
+            hint=hint or "give it longer with --timeout, or `limits.timeout_s` in its config.json",
             details={"timeout_s": seconds},
         )
         self.seconds = seconds

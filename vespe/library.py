@@ -79,7 +79,11 @@ class Project:
         InvalidTool, NotTrusted) this raises. `timeout_s` is the deadline in seconds; `cancel` ends the call.
         """
         call = Call(tool=uid, arguments={} if args is None else args, timeout_s=timeout_s)
-        return CallPath(workspace=self._workspace(), registry=self.registry, trusted=self._trusted).run(call, cancel=cancel)
+        return self.call_path().run(call, cancel=cancel)
+
+    def call_path(self) -> CallPath:
+        """Give what runs calls in the project as it is now."""
+        return CallPath(workspace=self._workspace(), registry=self.registry, trusted=self._trusted)
 
     def _workspace(self) -> Workspace:
         """Give the project as it is now, opened anew only where its configuration or a kit changed."""

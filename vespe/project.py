@@ -41,7 +41,7 @@ RESTRICTED: Final = frozenset(
     ]
 )
 """Keys that only the user's own configuration may hold, at whatever depth (P3)."""
-_TIGHTENING: Final = ("/allow_hosts", "/sandbox")
+_TIGHTENING: Final = ("/allow_hosts", "/approvals", "/sandbox")
 _GRANTS: Final = ("trust", "trusted")
 _SCOPE: Final = re.compile(r"[a-z0-9][a-z0-9_]{0,63}")
 _IGNORED: Final = "# What Vespe keeps here for itself while it works\n*.tmp\n/tools/.*\n__pycache__/\n"
@@ -129,7 +129,8 @@ def set_active(root: str | os.PathLike[str], kit_ids: Iterable[str], *, active: 
 def restricted_keys(document: JsonObject) -> list[str]:
     """Give a warning for each key, at any depth of a project's config.json, that only the user may set.
 
-    All are ignored, but `allow_hosts` and `sandbox` at the top, which can tighten what the user says (`configuration.narrowed`).
+    All are ignored, but `allow_hosts`, `approvals` and `sandbox` at the top, which can tighten what the user says
+    (`configuration.narrowed`, `call_policy.rules_of`).
     """
     only = "only your own configuration may say it (`vespe config set`)"
     return [

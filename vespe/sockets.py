@@ -7,9 +7,9 @@ import os
 import select
 import threading
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 
 from vespe import addresses
 from vespe.deferred import deferred
@@ -30,24 +30,63 @@ _CANCEL_POLL_S = 0.05
 
 
 class Limits:
-    """What bounds one call: a deadline over all of it, and an event that cancels it.
+    """What bounds one call: a deadline over all of it, one over each silence (`stall_s`), and an event that cancels it.
 
-    `dialled` tells whether the call opened a connection or was given one that lives.
+    `connect_s` bounds the opening of a connection; `hint` says what to do where a deadline passed. `dialled` tells whether the
+    call opened a connection or was given one that lives.
     """
 
-    def __init__(self, what: str, *, timeout_s: float, cancel: threading.Event | None = None) -> None:
-        self._what, self._timeout_s, self._cancel = what, timeout_s, cancel
+    def __init__(
+        self,
+        what: str,
+        *,
+        timeout_s: float,
+        cancel: threading.Event | None = None,
+        stall_s: float = float("inf"),
+        connect_s: float = float("inf"),
+        hint: str = "",
+    ) -> None:
+        self._what, self._timeout_s, self._cancel, self._hint = what, timeout_s, cancel, hint
+        self._stall_s, self._connect_s = stall_s, connect_s
         self._ends = time.monotonic() + timeout_s
+        self._silent_until = self._connected_by = float("inf")
         self.dialled = False
+        self.progressed()
+
+    def progressed(self) -> None:
+        """Note that something came or went: the time of silence begins again."""
+        self._silent_until = time.monotonic() + self._stall_s
+
+    @contextlib.contextmanager
+    def connecting(self) -> Iterator[None]:
+        """Bound what is done within by `connect_s`; raises ConnectionBroken where that is over."""
+        self._connected_by = time.monotonic() + self._connect_s
+        try:
+            yield
+        finally:
+            self._connected_by = float("inf")
+
+    @contextlib.contextmanager
+    def hold(self) -> Iterator[None]:
+        """Make these the limits of what this thread does within."""
+        token = LIMITS.set(self)
+        try:
+            yield
+        finally:
+            LIMITS.reset(token)
 
     def remaining(self) -> float:
         """Give the seconds that are left; raises TimedOut where there are none, Interrupted where the call is cancelled."""
         if self._cancel is not None and self._cancel.is_set():
             raise Interrupted(f"{self._what} was cancelled")
-        left = self._ends - time.monotonic()
-        if left <= 0:
-            raise TimedOut(self._what, seconds=self._timeout_s)
-        return left
+        now = time.monotonic()
+        if self._ends <= now:
+            raise TimedOut(self._what, seconds=self._timeout_s, hint=self._hint)
+        if self._silent_until <= now:
+            raise TimedOut(self._what, seconds=self._stall_s, did="brought nothing", hint=self._hint)
+        if self._connected_by <= now:
+            raise ConnectionBroken(f"it did not answer within {self._connect_s:g} s")
+        return min(self._ends, self._silent_until, self._connected_by) - now
 
     def wait(self, descriptor: int, event: int, *, at_most_s: float = float("inf")) -> bool:
         """Wait until the descriptor is ready; False where `at_most_s` passed first. Raises as `remaining` does."""
@@ -65,6 +104,12 @@ class Limits:
         """Wait for another thread; raises as `remaining` does."""
         while not done.wait(self._step(float("inf"))):
             pass
+
+    def sleep(self) -> NoReturn:
+        """Wait until a deadline passes or the call is cancelled; raises as `remaining` does."""
+        never = threading.Event()
+        while True:
+            never.wait(self._step(float("inf")))
 
     def _step(self, at_most_s: float) -> float:
         step = min(self.remaining(), at_most_s)
@@ -107,7 +152,8 @@ class Stream:
             try:
                 wrapped = ssl_context.wrap_socket(self._sock, server_hostname=name, do_handshake_on_connect=False)
                 self._sock = wrapped
-                self._attempt(wrapped.do_handshake, select.POLLIN)
+                with LIMITS.get().connecting():
+                    self._attempt(wrapped.do_handshake, select.POLLIN)
             except ConnectionBroken as error:
                 raise ToolExecutionError(f"TLS with {self._host} failed: {error}") from error
             undo.pop_all()
@@ -132,7 +178,9 @@ class Stream:
         while True:
             limits.remaining()
             try:
-                return operation()
+                done = operation()
+                limits.progressed()
+                return done
             except ssl.SSLWantReadError:
                 event = select.POLLIN
             except ssl.SSLWantWriteError:
@@ -175,6 +223,10 @@ class Dialler:
         """Connect to a host; raises AddressRefused before anything is dialled, ToolExecutionError where nothing answers."""
         limits = LIMITS.get()
         limits.dialled = True
+        with limits.connecting():
+            return self._dial(host, port, limits)
+
+    def _dial(self, host: str, port: int, limits: Limits) -> Stream:
         found = [host] if addresses.is_address(host) else self._addresses(host, port)
         if not addresses.listed(host, port, self._allow_hosts):
             self._judge(host, found)
@@ -184,6 +236,9 @@ class Dialler:
                 return Stream(_connect(address, port, limits.remaining() / (len(found) - index)), host)
             except VespeError:
                 raise
+            except ConnectionBroken as error:
+                why = str(error)
+                break
             except OSError as error:
                 why = _reason(error)
         raise ToolExecutionError(f"cannot connect to {host} on port {port}: {why}")
@@ -202,7 +257,10 @@ class Dialler:
                 done.set()
 
         threading.Thread(target=ask, name="vespe-resolve", daemon=True).start()
-        LIMITS.get().await_event(done)
+        try:
+            LIMITS.get().await_event(done)
+        except ConnectionBroken as error:
+            raise ToolExecutionError(f"the name {host} does not resolve: {error}") from error
         answer = outcome[0]
         if isinstance(answer, Exception):
             raise ToolExecutionError(f"the name {host} does not resolve: {_reason(answer)}") from answer

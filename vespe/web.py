@@ -62,6 +62,37 @@ class Response:
         return next((value for key, value in self.headers if key == name), None)
 
 
+class Opened:
+    """An answer whose body is still to come: `status`, header names lowercased, and `pieces` of the body, decompressed.
+
+    `framed` tells that the body's end was announced, so that a connection that breaks before it is noticed.
+    """
+
+    def __init__(self, answer: "httpcore2.Response", *, host: str, limits: sockets.Limits, max_bytes: int) -> None:
+        self.status: int = answer.status
+        self.headers = tuple((name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in answer.headers)
+        names = {name: value.lower() for name, value in self.headers}
+        self.framed = "content-length" in names or "chunked" in names.get("transfer-encoding", "")
+        self._host, self._limits = host, limits
+        self._body = bodies.pieces(self._chunks(answer), self.headers, host=host, max_bytes=max_bytes)
+
+    @property
+    def pieces(self) -> Iterator[bytes]:
+        """The body, once; raises ConnectionLost, ToolExecutionError, OutputTooLarge, TimedOut and Interrupted."""
+        return self._body
+
+    def _chunks(self, answer: "httpcore2.Response") -> Iterator[bytes]:
+        # The limits hold only while it waits here: between two pieces the thread may make other requests.
+        stream = iter(answer.iter_stream())
+        while True:
+            self._limits.progressed()
+            with self._limits.hold(), _translated(self._host):
+                chunk = next(stream, None)
+            if chunk is None:
+                return
+            yield chunk
+
+
 class Client:
     """Exchanges over kept connections, for one list of allowed hosts; many threads may share it.
 
@@ -79,19 +110,33 @@ class Client:
         """Send one request and read its answer; see the function `exchange`."""
         url = parse_url(request.url)
         limits = sockets.Limits(f"the request to {url.authority}", timeout_s=timeout_s, cancel=cancel)
-        token = sockets.LIMITS.set(limits)
-        try:
+        with limits.hold():
             response = self._once(request, url, max_bytes)
             for _ in range(min(redirects, MAX_REDIRECTS)):
                 if response.status not in _REDIRECTS or not response.header("location"):
                     return response
                 request = _redirected(request, response)
                 response = self._once(request, parse_url(request.url), max_bytes)
-        finally:
-            sockets.LIMITS.reset(token)
         if redirects and response.status in _REDIRECTS and response.header("location"):
             raise ToolExecutionError(f"{url.authority} redirected more than {min(redirects, MAX_REDIRECTS)} times")
         return response
+
+    @contextmanager
+    def opened(self, request: Request, *, limits: sockets.Limits, max_bytes: int) -> Iterator[Opened]:
+        """Send one request, and give its answer before its body has come; leaving closes what is unread. Nothing is tried again.
+
+        Raises as the function `exchange` does, and ConnectionLost where the server hangs up before it answers.
+        """
+        url = parse_url(request.url)
+        limits.dialled = False
+        limits.progressed()
+        with limits.hold(), _translated(url.authority):
+            answer = self._pool(url.scheme).handle_request(_wire(request, url))
+        try:
+            yield Opened(answer, host=url.authority, limits=limits, max_bytes=max_bytes)
+        finally:
+            with limits.hold():
+                answer.close()
 
     def close(self) -> None:
         """Close every kept connection."""
@@ -103,13 +148,13 @@ class Client:
         limits.dialled = False
         try:
             return self._send(request, url, max_bytes)
-        except _HungUp as error:
+        except ConnectionLost as error:
             # A kept connection may end just as it is used again; asking twice is safe where asking changes nothing.
             if limits.dialled or request.method not in _SAFE_METHODS:
                 raise ToolExecutionError(str(error)) from error
         try:
             return self._send(request, url, max_bytes)
-        except _HungUp as error:
+        except ConnectionLost as error:
             raise ToolExecutionError(str(error)) from error
 
     def _send(self, request: Request, url: Url, max_bytes: int) -> Response:
@@ -172,8 +217,8 @@ def _ssl_context() -> "ssl.SSLContext":
         raise ToolExecutionError(f"the certificates to verify servers with cannot be read: {error}") from error
 
 
-class _HungUp(Exception):
-    """The server ended the connection before its answer was whole."""
+class ConnectionLost(Exception):
+    """The server ended the connection before its answer was whole; never leaves a provider or an executor."""
 
 
 def _wire(request: Request, url: Url) -> "httpcore2.Request":
@@ -222,9 +267,9 @@ def _translated(host: str) -> Iterator[None]:
     try:
         yield
     except sockets.ConnectionBroken as error:
-        raise _HungUp(f"the connection to {host} broke: {error}") from error
+        raise ConnectionLost(f"the connection to {host} broke: {error}") from error
     except httpcore2.RemoteProtocolError as error:
-        kind = _HungUp if "without sending a response" in str(error) else ToolExecutionError
+        kind = ConnectionLost if "without sending a response" in str(error) else ToolExecutionError
         raise kind(f"{host} does not speak HTTP as it should: {error}") from error
     except httpcore2.LocalProtocolError as error:
         raise InvalidArguments(f"the request cannot be said in HTTP: {error}") from error

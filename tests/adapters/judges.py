@@ -19,10 +19,15 @@ TYPES: dict[str, Any] = {
     "openai-responses tool": openai.types.responses.FunctionToolParam,
     "ollama message": ollama.Message,
     "ollama tool": ollama.Tool,
+    "openai request": openai.types.chat.completion_create_params.CompletionCreateParamsNonStreaming,
+    "openai streamed request": openai.types.chat.completion_create_params.CompletionCreateParamsStreaming,
+    "anthropic request": anthropic.types.message_create_params.MessageCreateParamsNonStreaming,
+    "anthropic streamed request": anthropic.types.message_create_params.MessageCreateParamsStreaming,
+    "ollama request": ollama._types.ChatRequest,
     "mcp tool": mcp_types.Tool,
     "mcp result": mcp_types.CallToolResult,
 }
-OPEN = {"ollama message", "ollama tool"}
+OPEN = {"ollama message", "ollama tool", "ollama request"}
 """The SDK of Ollama lags behind its server: `id` and `tool_call_id`, which recorded servers send, are not in its types."""
 
 

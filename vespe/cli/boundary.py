@@ -27,6 +27,8 @@ EXIT_CODES: Final[tuple[tuple[type[errors.VespeError], int], ...]] = (
     (errors.InvalidArguments, 5),
     (errors.Refused, 6),
     (errors.ToolExecutionError, 1),
+    (errors.ProviderError, 1),
+    (errors.StreamError, 1),
     (errors.TimedOut, 124),
     (errors.Interrupted, 130),
     (errors.StorageError, 1),

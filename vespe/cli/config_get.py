@@ -12,7 +12,7 @@ from vespe.models import JsonValue
 @click.option("--origin", is_flag=True, help="Name the file that the value came from.")
 @options.json_option
 def command(key: str, origin: bool, as_json: bool) -> None:
-    """Print one of your own settings, as a dotted key; a secret too. What is not set has its default."""
+    """Print one of your own settings, as a dotted key; a secret too, a provider's key never. What is not set has its default."""
     value, where = _setting(key)
     if as_json:
         report.emit_json({"key": key, "value": value, "origin": where})
@@ -24,7 +24,7 @@ def command(key: str, origin: bool, as_json: bool) -> None:
 def _setting(key: str) -> tuple[JsonValue, str]:
     user = configuration.load_user_config()
     try:
-        return configuration.get_value(key), user.path
+        return configuration.masked(key, configuration.get_value(key)), user.path
     except errors.NotFound:
         for name, value, where in configuration.origins(user):
             if name == key:

@@ -33,10 +33,10 @@ def command(key: str, value: str | None, unset: bool, as_json: bool) -> None:
 
 
 def _value(key: str, text: str) -> JsonValue:
-    """A secret is always text, so that one that looks like a number stays as it is."""
+    """A secret is always text, a provider's key too, so that one that looks like a number stays as it is."""
     if text == "-":
         text = sys.stdin.buffer.read(1024 * 1024).decode("utf-8", "replace").removesuffix("\n")
-    if key.startswith("secrets."):
+    if key.startswith("secrets.") or (key.startswith("providers.") and key.count(".") > 1 and not key.endswith((".headers", ".keep"))):
         return text
     try:
         return documents.parse_json(text)

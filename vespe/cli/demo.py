@@ -12,11 +12,13 @@ from typing import Final
 
 import click
 
-from vespe import errors, process
+from vespe import documents, errors, process
 from vespe.cli import report
 
 _CITY_SCHEMA: Final = '{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}'
 _PATH_SCHEMA: Final = '{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}'
+
+_PROMPT: Final = "'How is the weather in Lucca, and what does my note say?'"
 
 STEPS: Final[tuple[tuple[str, str, int], ...]] = (
     ("Make a project. It is yours, so it is trusted.", "init", 0),
@@ -37,9 +39,30 @@ STEPS: Final[tuple[tuple[str, str, int], ...]] = (
     ("A bad call is refused in words that a model can act on.", "tool run write_file path=hello.txt mode=append", 5),
     ("The same tool, as Anthropic's API wants it.", "tool show write_file --as anthropic", 0),
     ("Lint, as CI would: what an API would refuse, or a model misread.", "lint", 0),
-    ("What ran.", "log", 0),
+    ("A model may use the weather tool without asking you; other tools that are not read-only are asked for.",
+     "config set approvals.allow '[\"weather\"]'", 0),
+    ("A model uses the tools. This one is scripted and needs no key; the loop, its checks and the tools are real. It makes a mistake"
+     " and mends it, and it may not count words: nobody is there to be asked.",
+     f"agent run {_PROMPT} --provider simulated --script script.json --record talk.json", 0),
+    ("The same conversation again, as a test in CI: nothing is sent, and no tool runs.", f"agent run {_PROMPT} --replay talk.json", 0),
+    ("What ran.", "log -n 12", 0),
 )  # fmt: skip
 """What is said, the command, and the exit code that it must have."""
+
+
+SCRIPT: Final = {
+    "turns": [
+        {"match": {"contains": "Lucca", "tools": ["weather", "count_words"]},
+         "text": "I look at the weather and at your note.",
+         "tool_calls": [{"name": "weather", "arguments": {"town": "Lucca"}}, {"name": "read_file", "arguments": {"path": "hello.txt"}}]},
+        {"match": {"role": "tool", "contains": "Hello from a tool"},
+         "tool_calls": [{"name": "weather", "arguments": {"city": "Lucca"}},
+                        {"name": "count_words", "arguments": {"path": "hello.txt"}}]},
+        {"match": {"role": "tool"},
+         "text": "It is clear in Lucca, at 21 degrees. Your note says: Hello from a tool. I was not allowed to count its words."},
+    ]
+}  # fmt: skip
+"""What the demo's model answers: the real one would be asked by `--provider openai`, `anthropic` or `ollama`."""
 
 
 class _Weather(http.server.BaseHTTPRequestHandler):
@@ -60,13 +83,14 @@ class _Weather(http.server.BaseHTTPRequestHandler):
 
 @click.command("demo", epilog="Example: vespe demo")
 def command() -> int:
-    """Watch Vespe work: a fresh temporary project, a kit, tools in Python, shell and HTTP, a refused call.
+    """Watch Vespe work: a fresh temporary project, a kit, tools in Python, shell and HTTP, a refused call, a model that uses them.
 
     Everything happens in a temporary directory with a home of its own, and is gone afterwards.
     """
     with tempfile.TemporaryDirectory(prefix="vespe-demo-") as scratch, _weather() as origin:
         project = os.path.join(scratch, "project")
         os.mkdir(project)
+        documents.write_atomic(os.path.join(project, "script.json"), documents.dump_json(SCRIPT), durable=False)
         for number, (said, line, expected) in enumerate(STEPS, start=1):
             click.echo(click.style(f"# {number}. {said}", dim=True) if sys.stdout.isatty() else f"# {number}. {said}")
             _step(line.replace("ORIGIN", origin), expected, home=scratch)

@@ -37,6 +37,12 @@ CACHE: Final = {
     "list": ("cache_list", "List the kits in the store and who needs them."),
     "clean": ("cache_clean", "Remove the kits that nobody needs."),
 }
+AGENT: Final = {
+    "run": ("agent_run", "Ask a model once, and run the tools that it calls."),
+    "chat": ("agent_chat", "Talk with a model that uses the project's tools."),
+    "calls": ("agent_calls", "List, run or deny the calls that wait in a kept conversation."),
+    "answers": ("agent_answers", "List or forget your answers on calls in this project."),
+}
 CONFIG: Final = {
     "get": ("config_get", "Print one setting."),
     "set": ("config_set", "Set one of your own settings."),
@@ -52,6 +58,7 @@ VERBS: Final[dict[str, Any]] = {
     "kit": ("Install, list, make and activate kits.", KIT),
     "cache": ("List and clean the store of installed kits.", CACHE),
     "lint": ("lint", "Find what a model's API, a model, or Vespe would stumble over."),
+    "agent": ("Let a model use the project's tools.", AGENT),
     "export": ("export", "Print tools in a model API's shape."),
     "mcp": ("Serve tools to MCP clients, and set those up.", MCP),
     "trust": ("trust", "Show what a project would run, then approve it."),

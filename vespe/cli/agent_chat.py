@@ -1,0 +1,73 @@
+"""`vespe agent chat`: a conversation line by line with a model that uses the project's tools."""
+
+from typing import Any
+
+import click
+
+from vespe import errors
+from vespe.cli import agent_setup, chat_commands, chat_lines, report
+from vespe.cli.agent_shown import Shown
+from vespe.conversation import waiting_calls
+from vespe.conversation.agents import Agent
+from vespe.conversation.loop import DONE
+from vespe.conversation.transcripts import Transcript
+from vespe.termination import Terminated
+
+
+@click.command("chat", epilog="Example: vespe agent chat --provider anthropic --model claude-sonnet-4-5")
+@agent_setup.agent_options
+@click.option("--resume", metavar="FILE", help="Begin with this conversation.")
+def command(resume: str | None, **given: Any) -> None:
+    """Talk with a model; it may use the project's tools.
+
+    /help lists the commands. Ctrl-C ends a turn, not the session: what runs is ended, and calls that were not begun are answered as
+    not run. Ctrl-D ends the session.
+    """
+    wanted = agent_setup.Wanted(**given)
+    path = wanted.path()
+    transcript = chat_commands.taken_up(resume) if resume is not None else Transcript()
+    provider = wanted.llm()
+    shown = Shown()
+    agent = wanted.agent(path, provider, transcript=agent_setup.named(transcript, provider), shown=shown)
+    report.note(f"{provider.model} at {provider.name}, {report.count(len(agent.tools), 'tool')}; /help lists the commands, Ctrl-D ends")
+    try:
+        _session(agent, shown)
+    finally:
+        provider.close()
+
+
+def _session(agent: Agent, shown: Shown) -> None:
+    while (line := chat_lines.next_line()) is not None:
+        try:
+            if line.startswith("/"):
+                if chat_commands.obey(line, agent):
+                    return
+            else:
+                _turn(agent, line, shown)
+        except KeyboardInterrupt as interruption:
+            if isinstance(interruption, Terminated):
+                raise
+            report.note("interrupted; the session goes on")
+
+
+def _turn(agent: Agent, line: str, shown: Shown) -> None:
+    try:
+        _say(agent, line)
+    except errors.VespeError as error:
+        report.error(str(error), error.hint)
+    finally:
+        shown.end()
+        waiting_calls.deny_waiting(agent.transcript, agent.transcript.open, reason="not run: the user ended the turn")
+
+
+def _say(agent: Agent, line: str) -> None:
+    before = len(agent.transcript.messages)
+    try:
+        result = agent.run(line)
+    except errors.VespeError:
+        if len(agent.transcript.messages) <= before + 2 and agent.transcript.messages[-1].get("role") == "user":
+            agent.transcript.undo()
+            report.note("what you said is taken back; say it again")
+        raise
+    if result.stop_reason != DONE:
+        report.warn(f"the turn was stopped: {result.stop_reason}")

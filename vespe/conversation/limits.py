@@ -1,0 +1,63 @@
+"""How far a run of the agent loop may go, and how far it has gone."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from vespe.errors import UsageError
+from vespe.models import JsonObject
+
+MAX_ITERATIONS: Final = 5
+MAX_CALLS: Final = 100
+_COUNTED: Final = ("prompt_tokens", "completion_tokens", "total_tokens")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """The bounds of one run; None is no bound.
+
+    `max_iterations` counts the model's turns with tools; after the last of them it gets one turn without. `max_calls` counts
+    the calls that run, `max_seconds` the time on the clock, the time in which a person is asked included, and `max_tokens` what the
+    provider says was used, prompts and answers together. Raises UsageError for a bound below 1, and for no time at all.
+    """
+
+    max_iterations: int = MAX_ITERATIONS
+    max_calls: int | None = MAX_CALLS
+    max_seconds: float | None = None
+    max_tokens: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("max_iterations", "max_calls", "max_tokens"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise UsageError(f"{name} is a whole number of at least 1, not {value}")
+        if self.max_seconds is not None and not self.max_seconds > 0:
+            raise UsageError(f"max_seconds is a number of seconds above 0, not {self.max_seconds}")
+
+
+@dataclass(slots=True)
+class Spent:
+    """What a run has used so far: turns of the model, calls that ran, and tokens as the provider counts them."""
+
+    iterations: int = 0
+    calls: int = 0
+    usage: JsonObject = field(default_factory=lambda: dict.fromkeys(_COUNTED, 0))
+
+    def add_usage(self, usage: Mapping[str, object] | None) -> None:
+        """Add one answer's usage, in OpenAI's shape; a total that is not said is the sum of its parts."""
+        counts = {key: value for key in _COUNTED if (value := _count((usage or {}).get(key))) is not None}
+        counts.setdefault("total_tokens", counts.get("prompt_tokens", 0) + counts.get("completion_tokens", 0))
+        for key, value in counts.items():
+            self.usage[key] += value
+
+    def over(self, limits: Limits) -> str:
+        """Give the name of the limit that ends the run at once, `max_tokens`, or ""."""
+        return "max_tokens" if limits.max_tokens is not None and self.usage["total_tokens"] >= limits.max_tokens else ""
+
+    def over_calls(self, limits: Limits) -> str:
+        """Give `max_calls` where no further call may run, or ""."""
+        return "max_calls" if limits.max_calls is not None and self.calls >= limits.max_calls else ""
+
+
+def _count(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None

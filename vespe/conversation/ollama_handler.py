@@ -1,0 +1,43 @@
+"""Ollama's chat API: tools in the request, results as tool messages with the tool's name."""
+
+from collections.abc import Iterable, Sequence
+
+from vespe.adapters.ollama import OllamaShape, from_openai_messages, to_openai_messages
+from vespe.conversation.handler_base import StreamContext, StreamingRequest, StreamResult, process
+from vespe.conversation.ollama_stream import OllamaStreamingProcessor
+from vespe.conversation.system_prompts import with_system_message
+from vespe.models import JsonObject, Tool
+from vespe.providers import requests
+
+
+class OllamaHandler:
+    """Handles answers of Ollama's `/api/chat`; see `ToolHandler`."""
+
+    processor = OllamaStreamingProcessor
+
+    def supports_tools(self) -> bool:
+        """Say that the API takes tools."""
+        return True
+
+    def prepare_payload(
+        self, payload: JsonObject, tool_definitions: Sequence[Tool | JsonObject], tools_system_prompt: str = ""
+    ) -> JsonObject:
+        """Give the payload with `tools`, and the prompt behind the first system message, or as one; nothing given is changed."""
+        made = with_system_message(payload, tools_system_prompt)
+        defined = requests.definitions(tool_definitions, OllamaShape())
+        return made | {"tools": [*payload.get("tools", ()), *defined]} if defined else made
+
+    def process_stream(
+        self, response: Iterable[bytes], request: StreamingRequest, standard_response: JsonObject, context: StreamContext
+    ) -> StreamResult:
+        """Read an answer, run its calls, and continue with the assistant's message and one tool message for each call."""
+        return process(self, response, request, standard_response, context)
+
+    def inner(self, payload: JsonObject) -> list[JsonObject]:
+        """Give the messages in the inner format."""
+        return to_openai_messages(payload.get("messages", ()))
+
+    def continuation(self, messages: Sequence[JsonObject], *, answered: int) -> list[JsonObject]:
+        """Give the last messages as Ollama takes them."""
+        made: list[JsonObject] = from_openai_messages(messages)["messages"]
+        return made[len(made) - answered :]

@@ -1,0 +1,81 @@
+"""Models behind Anthropic's Messages API."""
+
+import threading
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from typing import ClassVar, Final
+
+from vespe.addresses import Url
+from vespe.conversation.anthropic_stream import ClaudeStreamingProcessor
+from vespe.models import JsonObject
+from vespe.providers import accounts, anthropic_wire, retries, turns
+from vespe.providers.base import Answer, Reply, Tools
+from vespe.providers.endpoint import Destination, Endpoint
+
+VERSION: Final = "2023-06-01"
+"""The version of the API, which each request names."""
+
+
+class AnthropicProvider:
+    """Asks an endpoint that speaks Anthropic's Messages API.
+
+    What is not given comes from the user's configuration (`providers.anthropic`), the key else from the environment
+    (ANTHROPIC_API_KEY, or what `api_key_env` names); it goes to `base_url` alone, which may be given with or without `/v1`.
+    """
+
+    name: ClassVar[str] = "anthropic"
+    api: ClassVar[str] = "anthropic"
+    create_message = turns.create_message
+    respond = turns.respond
+
+    def __init__(
+        self,
+        model: str = "",
+        *,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        patience: retries.Patience = retries.PATIENCE,
+    ) -> None:
+        account = accounts.Account(provider=self.name, default_url="https://api.anthropic.com", variable="ANTHROPIC_API_KEY")
+        said = {"base_url": base_url, "api_key": api_key, "headers": headers, "model": model}
+        self._account = accounts.known(account, **said)
+        self.model = self._account.settings.model
+        self._endpoint = Endpoint(self._destination, patience)
+
+    def payload(
+        self,
+        messages: Iterable[JsonObject],
+        tools: Tools | None = None,
+        *,
+        options: Mapping[str, object] | None = None,
+        stream: bool = False,
+    ) -> JsonObject:
+        """Give the request; see `anthropic_wire.payload`."""
+        return anthropic_wire.payload(self.model, messages, tools, options=options, stream=stream)
+
+    def send(self, payload: JsonObject, *, cancel: threading.Event | None = None) -> AbstractContextManager[Reply]:
+        """Send a request; see `Endpoint.send`."""
+        return self._endpoint.send(payload, cancel=cancel)
+
+    def answer(self, document: JsonObject) -> Answer:
+        """Read a body that was not streamed."""
+        return anthropic_wire.answer(document)
+
+    def processor(self) -> ClaudeStreamingProcessor:
+        """Make what reads a body that is streamed."""
+        return ClaudeStreamingProcessor()
+
+    def close(self) -> None:
+        """Close kept connections."""
+        self._endpoint.close()
+
+    def _destination(self) -> Destination:
+        return accounts.destination(self._account, {"anthropic-version": VERSION}, bearer=False, at=_messages)
+
+
+def _messages(base: Url) -> Url:
+    path, mark, query = base.target.partition("?")
+    path = path.rstrip("/").removesuffix("/messages").removesuffix("/v1")
+    return replace(base, target=f"{path}/v1/messages{mark}{query}")

@@ -1,0 +1,78 @@
+"""Models behind Ollama's chat API."""
+
+import threading
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from typing import ClassVar
+
+from vespe.addresses import Url
+from vespe.conversation.ollama_stream import OllamaStreamingProcessor
+from vespe.models import JsonObject
+from vespe.providers import accounts, ollama_wire, retries, turns
+from vespe.providers.base import Answer, Reply, Tools
+from vespe.providers.endpoint import Destination, Endpoint
+
+
+class OllamaProvider:
+    """Asks Ollama, on this machine or at `base_url`, which may be given with or without `/api`.
+
+    What is not given comes from the user's configuration (`providers.ollama`). It needs no key; one in OLLAMA_API_KEY,
+    or what `api_key_env` names, is sent along.
+    """
+
+    name: ClassVar[str] = "ollama"
+    api: ClassVar[str] = "ollama"
+    create_message = turns.create_message
+    respond = turns.respond
+
+    def __init__(
+        self,
+        model: str = "",
+        *,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        patience: retries.Patience = retries.PATIENCE,
+    ) -> None:
+        account = accounts.Account(provider=self.name, default_url="http://127.0.0.1:11434", variable="OLLAMA_API_KEY", key_needed=False)
+        said = {"base_url": base_url, "api_key": api_key, "headers": headers, "model": model}
+        self._account = accounts.known(account, **said)
+        self.model = self._account.settings.model
+        self._endpoint = Endpoint(self._destination, patience)
+
+    def payload(
+        self,
+        messages: Iterable[JsonObject],
+        tools: Tools | None = None,
+        *,
+        options: Mapping[str, object] | None = None,
+        stream: bool = False,
+    ) -> JsonObject:
+        """Give the request; see `ollama_wire.payload`."""
+        return ollama_wire.payload(self.model, messages, tools, options=options, stream=stream)
+
+    def send(self, payload: JsonObject, *, cancel: threading.Event | None = None) -> AbstractContextManager[Reply]:
+        """Send a request; see `Endpoint.send`."""
+        return self._endpoint.send(payload, cancel=cancel)
+
+    def answer(self, document: JsonObject) -> Answer:
+        """Read a body that was not streamed."""
+        return ollama_wire.answer(document)
+
+    def processor(self) -> OllamaStreamingProcessor:
+        """Make what reads a body that is streamed."""
+        return OllamaStreamingProcessor()
+
+    def close(self) -> None:
+        """Close kept connections."""
+        self._endpoint.close()
+
+    def _destination(self) -> Destination:
+        return accounts.destination(self._account, {}, bearer=True, at=_chat)
+
+
+def _chat(base: Url) -> Url:
+    path, mark, query = base.target.partition("?")
+    path = path.rstrip("/").removesuffix("/chat").removesuffix("/api").removesuffix("/v1")
+    return replace(base, target=f"{path}/api/chat{mark}{query}")

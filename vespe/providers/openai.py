@@ -1,0 +1,82 @@
+"""Models behind OpenAI's chat completions: OpenAI's own, and those of any endpoint that speaks them."""
+
+import threading
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from typing import ClassVar
+
+from vespe.addresses import Url
+from vespe.conversation.openai_stream import GptStreamingProcessor
+from vespe.models import JsonObject
+from vespe.providers import accounts, openai_wire, retries, turns
+from vespe.providers.base import Answer, Reply, Tools
+from vespe.providers.endpoint import Destination, Endpoint
+
+
+class OpenAIProvider:
+    """Asks an endpoint that speaks OpenAI's chat completions.
+
+    What is not given comes from the user's configuration (`providers.openai`), the key else from the environment
+    (OPENAI_API_KEY, or what `api_key_env` names); it goes to `base_url` alone. `base_url` may be given with or without
+    `/v1`: without a path, `/v1` is meant. `model` is the model's name.
+    """
+
+    name: ClassVar[str] = "openai"
+    api: ClassVar[str] = "openai"
+    create_message = turns.create_message
+    respond = turns.respond
+
+    def __init__(
+        self,
+        model: str = "",
+        *,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        organization: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        patience: retries.Patience = retries.PATIENCE,
+    ) -> None:
+        account = accounts.Account(provider=self.name, default_url="https://api.openai.com/v1", variable="OPENAI_API_KEY")
+        said = {"base_url": base_url, "api_key": api_key, "organization": organization, "headers": headers, "model": model}
+        self._account = accounts.known(account, **said)
+        self.model = self._account.settings.model
+        self._endpoint = Endpoint(self._destination, patience)
+
+    def payload(
+        self,
+        messages: Iterable[JsonObject],
+        tools: Tools | None = None,
+        *,
+        options: Mapping[str, object] | None = None,
+        stream: bool = False,
+    ) -> JsonObject:
+        """Give the request; see `openai_wire.payload`."""
+        keep = self._account.settings.keep
+        return openai_wire.payload(self.model, messages, tools, options=options, stream=stream, keep=keep)
+
+    def send(self, payload: JsonObject, *, cancel: threading.Event | None = None) -> AbstractContextManager[Reply]:
+        """Send a request; see `Endpoint.send`."""
+        return self._endpoint.send(payload, cancel=cancel)
+
+    def answer(self, document: JsonObject) -> Answer:
+        """Read a body that was not streamed."""
+        return openai_wire.answer(document)
+
+    def processor(self) -> GptStreamingProcessor:
+        """Make what reads a body that is streamed."""
+        return GptStreamingProcessor()
+
+    def close(self) -> None:
+        """Close kept connections."""
+        self._endpoint.close()
+
+    def _destination(self) -> Destination:
+        own = {"openai-organization": self._account.settings.organization}
+        return accounts.destination(self._account, own, bearer=True, at=_completions)
+
+
+def _completions(base: Url) -> Url:
+    path, mark, query = base.target.partition("?")
+    path = path.rstrip("/").removesuffix("/chat/completions") or "/v1"
+    return replace(base, target=f"{path}/chat/completions{mark}{query}")

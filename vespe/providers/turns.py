@@ -1,0 +1,89 @@
+"""One turn of a model, the same for every provider: the request sent, its answer read, events told as they come."""
+
+import threading
+from collections.abc import Iterable, Mapping
+
+from vespe.conversation.stream_base import StreamEvent
+from vespe.errors import ProviderError
+from vespe.models import JsonObject
+from vespe.providers import answers
+from vespe.providers.base import Answer, LLMProvider, OnEvent, Reply, Tools
+
+
+def create_message(
+    self: LLMProvider,
+    messages: Iterable[JsonObject],
+    tools: Tools | None = None,
+    *,
+    options: Mapping[str, object] | None = None,
+    on_event: OnEvent | None = None,
+    cancel: threading.Event | None = None,
+) -> JsonObject:
+    """Give the model's next message; see `LLMProvider.create_message`, which each provider has from here."""
+    return self.respond(messages, tools, options=options, on_event=on_event, cancel=cancel).message
+
+
+def respond(
+    self: LLMProvider,
+    messages: Iterable[JsonObject],
+    tools: Tools | None = None,
+    *,
+    options: Mapping[str, object] | None = None,
+    on_event: OnEvent | None = None,
+    cancel: threading.Event | None = None,
+) -> Answer:
+    """Give the model's answer; see `LLMProvider.respond`, which each provider has from here."""
+    payload = self.payload(messages, tools, options=options, stream=on_event is not None)
+    with self.send(payload, cancel=cancel) as reply:
+        if on_event is not None and (self.api == "ollama" or not _is_document(reply)):
+            return _streamed(self, reply, on_event)
+        answer = answers.whole(self, reply)
+    if on_event is not None:
+        retell(answer, on_event)
+    return answer
+
+
+def retell(answer: Answer, on_event: OnEvent) -> None:
+    """Tell the events of an answer that came whole."""
+    message = answer.message
+    if isinstance(text := message.get("reasoning_content"), str) and text:
+        on_event(StreamEvent(type="reasoning", text=text))
+    if isinstance(text := message.get("content"), str) and text:
+        on_event(StreamEvent(type="text", text=text))
+    for index, call in enumerate(message.get("tool_calls") or ()):
+        function = call.get("function") or call.get("custom") or {}
+        start = StreamEvent(type="tool_start", call_id=call.get("id") or "", name=function.get("name") or "", index=index)
+        on_event(start)
+        on_event(start._replace(type="tool_arguments", text=function.get("arguments") or function.get("input") or ""))
+    if answer.usage is not None:
+        on_event(StreamEvent(type="usage", data=answer.usage))
+    on_event(StreamEvent(type="done", data={"finish_reason": answer.finish_reason, "complete": answer.complete}))
+
+
+def _is_document(reply: Reply) -> bool:
+    """Whether an endpoint that was asked for a stream answers with one document all the same."""
+    return dict(reply.headers).get("content-type", "").partition(";")[0].strip().lower() == "application/json"
+
+
+def _streamed(provider: LLMProvider, reply: Reply, on_event: OnEvent) -> Answer:
+    processor = provider.processor()
+    for piece in reply.pieces:
+        _tell(processor.feed(piece), reply, on_event)
+    _tell(processor.close(), reply, on_event)
+    if processor.error is not None:
+        raise answers.error_within(provider, {"error": processor.error}, reply)
+    if not (processor.complete or processor.finish_reason or reply.framed):
+        raise ProviderError(f"the answer of {provider.name} broke off before it was whole", request_id=reply.request_id, transient=True)
+    answer = Answer(
+        message=processor.message(),
+        finish_reason=processor.finish_reason,
+        usage=processor.usage,
+        complete=processor.complete,
+        cut_calls=processor.cut_calls(),
+    )
+    return answers.checked(answer, provider, reply)
+
+
+def _tell(events: Iterable[StreamEvent], reply: Reply, on_event: OnEvent) -> None:
+    for event in events:
+        on_event(event if event.type != "error" else event._replace(text=reply.redacted(event.text), data=reply.redacted(event.data)))
