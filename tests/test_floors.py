@@ -21,7 +21,8 @@ PLAN = """\
     schema_cases sizes tokenizer
  4  annotations file_tools git_changes kits verdicts approvals project http_templates adapters.identifiers
     adapters.anthropic_blocks adapters.message_calls adapters.definitions adapters.anthropic_marks foreign schema_places
- 5  adapters.shown adapters.openai_wire catalog scopes snapshots signatures trust adapters.anthropic_contents adapters.ollama_messages inclusion
+ 5  adapters.shown catalog scopes snapshots signatures trust adapters.anthropic_contents adapters.ollama_messages inclusion
+    adapters.openai_wire
  6  founding resolver drafts review adapters.anthropic_outbound adapters.anthropic_inbound adapters.stops lint.base
     lint.limits schema_changes
  7  authoring executors.base adapters.base lint.refusals compatibility strict_mode
