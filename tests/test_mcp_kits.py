@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.mcp_servers import definition
-from vespe import kits, mcp_definitions, mcp_kits, tooldir
+from vespe import kit_founding, kits, mcp_definitions, mcp_kits, tooldir
 from vespe.errors import InvalidDocument, UsageError
 
 SERVER = {"command": ["serve", "it"], "secrets": ["TOKEN"], "timeout_s": 5}
@@ -65,7 +65,7 @@ def test_what_is_no_kit_id_is_refused(kit_id: str, home: Path) -> None:
 
 
 def test_a_kit_of_another_kind_has_no_server(home: Path) -> None:
-    kits.create_kit(os.path.dirname(mcp_kits.kit_path("plain")), "plain")
+    kit_founding.found_kit(os.path.dirname(mcp_kits.kit_path("plain")), "plain")
     with pytest.raises(UsageError, match="no kit of an MCP server"):
         mcp_kits.known_server("plain")
 

@@ -293,6 +293,8 @@ class SourceUnavailable(VespeError):
     """Where a kit comes from cannot be reached, asks for credentials that git does not have, or git itself is missing."""
 
     code = "source_unavailable"
+
+
 class ProviderError(VespeError, RuntimeError):
     """A model's endpoint answered with a failure, broke off, or could not be reached.
 
