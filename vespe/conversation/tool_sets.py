@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from vespe.adapters.shown import own_fields
 from vespe.adapters.openai import OpenAIShape
+from vespe.adapters.shown import own_fields
 from vespe.deferred import deferred
 from vespe.errors import KitNotFound, UsageError
 from vespe.models import JsonObject, Tool
