@@ -37,7 +37,7 @@ PLAN = """\
     executors.python_script executors.shell_command executors.http_request adapters.execution lint.layout lint.naming
     lint.schema lint.constraints lint.subjects lint.portability lint.strict_requests lint.vendor_subsets lint.description
     lint.safety lint.commands lint.signature lint.sets lint.shadowing substitutions tool_versions lint_paths
- 9  kit_sync kit_removal kit_changes
+ 9  kit_sync kit_removal kit_changes own_kits
     executors call_log workspace adapters.openai adapters.openai_responses adapters.anthropic adapters.gemini
     adapters.ollama adapters.mcp adapters.plain_text lint lint_sources lint_fixes sarif changes
 10  kit_update
