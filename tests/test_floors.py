@@ -41,7 +41,7 @@ PLAN = """\
  9  executors call_log workspace adapters.openai adapters.openai_responses adapters.anthropic adapters.gemini adapters.ollama
     adapters.mcp adapters.plain_text lint lint_sources lint_fixes sarif changes kit_sync kit_removal kit_changes serve.protocol
     serve.results conversation.call_results providers providers.answers providers.failures providers.scripts providers.rendering
-    recording_files conversation.openai_choices conversation.claude_messages conversation.ollama_stream
+    recording_files conversation.openai_choices conversation.claude_messages conversation.ollama_stream own_kits
 10  registry adapters own_tools lint_settings kit_update serve.running serve.marks serve.shown providers.requests
     providers.endpoint providers.turns conversation.openai_stream conversation.anthropic_stream
 11  calls adapters.recognition audit serve.flights providers.openai_wire providers.anthropic_wire providers.ollama_wire

@@ -12,11 +12,12 @@ import pytest
 from tests import gitrepo
 from tests.gitrepo import git
 from tests.ondisk import write_kit
-from vespe import kit_fetch, kit_sources
+from vespe import kit_archives, kit_fetch, kit_sources
 from vespe.errors import InvalidDocument, NotFound, Refused
 from vespe.git import Session
 from vespe.kit_fetch import Fetched, Request
 from vespe.kit_origins import CommitOrigin
+from vespe.kit_trees import FILE, KitTree, TreeEntry
 
 GIT_ALONE = ("a hostile .gitmodules", "an empty name")
 """What only git sees: a wrong content, and a tree that it does not even list."""
@@ -196,3 +197,48 @@ def test_what_is_not_there_is_not_found(tmp_path: Path) -> None:
 def test_p8_no_subdirectory_leads_out(subdirectory: str, tmp_path: Path) -> None:
     with pytest.raises(Refused):
         fetched(tmp_path, tmp_path, subdirectory=subdirectory)
+
+
+NO_IDS = (
+    "",
+    ".",
+    "..",
+    "../../../../escaped",
+    "/",
+    "/tmp/escaped",
+    "a/b",
+    "x/..",
+    "a\\b",
+    "UPPER",
+    "a b",
+    "a\n",
+    "a\0",
+    "-a",
+    "_a",
+    "\xe9",
+    "a" * 65,
+    None,
+    1,
+)
+
+
+@pytest.mark.parametrize("kit_id", NO_IDS)
+def test_p13_an_archive_s_kit_id_is_held_to_the_rules_before_it_is_a_path(kit_id: Any, tmp_path: Path) -> None:
+    config = json.dumps({"kit_id": kit_id}).encode()
+    entry = TreeEntry(path="kit_config.json", mode=FILE, size=len(config))
+    (tmp_path / "hostile.kit").write_bytes(
+        kit_archives.pack(KitTree(kit_id="x", subdirectory="", entries=(entry,), read=lambda _: iter([(entry, config)])))
+    )
+    with pytest.raises(InvalidDocument, match="kit_id"):
+        fetched(tmp_path, tmp_path / "hostile.kit")
+    assert not list(tmp_path.rglob("*escaped*"))
+
+
+def test_p9_a_statement_of_the_wrong_form_is_refused_in_an_archive_too(tmp_path: Path) -> None:
+    config = b'{"kit_id": "web", "allow_types": "python_script"}'
+    entry = TreeEntry(path="kit_config.json", mode=FILE, size=len(config))
+    (tmp_path / "web.kit").write_bytes(
+        kit_archives.pack(KitTree(kit_id="web", subdirectory="", entries=(entry,), read=lambda _: iter([(entry, config)])))
+    )
+    with pytest.raises(InvalidDocument, match="must be a list"):
+        fetched(tmp_path, tmp_path / "web.kit")

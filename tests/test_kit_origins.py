@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import gitrepo
+from tests import gitrepo, ondisk
 from vespe.errors import NotFound, Refused
 from vespe.git import Session
 from vespe.kit_origins import CommitOrigin, FolderOrigin, Origin
@@ -47,3 +47,12 @@ def test_p9_a_config_that_is_a_link_is_refused(tmp_path: Path, home: Path) -> No
 def test_a_folder_that_is_not_there_is_not_found(tmp_path: Path) -> None:
     with pytest.raises(NotFound):
         FolderOrigin(path=str(tmp_path), subdirectory="nowhere").directories()
+
+
+def test_p11_a_subdirectory_behind_a_link_is_refused(tmp_path: Path) -> None:
+    ondisk.write_kit(tmp_path / "elsewhere/kits", "rain")
+    (tmp_path / "source/real").mkdir(parents=True)
+    (tmp_path / "source/real/link").symlink_to(tmp_path / "elsewhere")
+    for subdirectory in ("real/link", "real/link/kits", "real/link/kits/rain"):
+        with pytest.raises(Refused, match="symbolic link"):
+            FolderOrigin(path=str(tmp_path / "source"), subdirectory=subdirectory).directories()

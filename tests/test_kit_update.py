@@ -6,7 +6,7 @@ import pytest
 
 from tests import gitrepo
 from vespe import kit_install, kit_lock, kit_sources, kit_store, kit_update
-from vespe.errors import KitNotFound, NotFound, Refused
+from vespe.errors import KitNotFound, Refused
 from vespe.kit_fetch import Request
 
 
@@ -39,8 +39,12 @@ def test_a_lock_that_changed_while_somebody_read_is_not_overwritten(lock: str) -
     assert sorted(kit_lock.read_lock(lock)) == ["sun"]
 
 
-def test_what_is_not_here_cannot_be_compared(lock: str) -> None:
+def test_where_the_old_version_is_not_here_all_of_the_new_one_is_shown_with_no_verdict(lock: str) -> None:
     with kit_store.locked():
         kit_store.remove(kit_lock.read_lock(lock)["rain"].digest)
-    with pytest.raises(NotFound, match="not here"), kit_update.prepared(kit_lock.read_lock(lock), lock):
-        pass
+    with kit_update.prepared(kit_lock.read_lock(lock), lock) as update:
+        (change,) = update.changes
+        assert change.verdict == "unknown" and "nothing to compare with" in change.tools[0].changes[0].message
+        assert any("+new" in diff for diff in change.tools[0].diffs) and all(old is None for old, _ in change.fields.values())
+        kit_update.apply(update, lock)
+    assert not kit_store.differences(kit_lock.read_lock(lock)["rain"].digest, "rain")

@@ -22,6 +22,8 @@ _KIT_FIELDS: Final = ("version", "allow_types", "allow_hosts", "secrets", "licen
 _MAX_SHOWN: Final = 128 * 1024
 _Side: TypeAlias = tuple[str, Mapping[str, File]]
 """One version: the kit's directory, and its files by their path in it."""
+NOT_HERE: Final[_Side] = (os.devnull, {})
+"""A version that this machine does not have: all of the other one is new then, and no verdict is possible."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,8 +48,9 @@ class ToolChange:
             "tool": self.name,
             "verdict": self.verdict,
             "changes": [change.to_json() for change in self.changes],
-            "fields": {key: {"old": old, "new": new} for key, (old, new) in self.fields.items()},
+            "fields": fields_json(self.fields),
             "files": list(self.files),
+            "diffs": list(self.diffs),
         }
 
 
@@ -64,6 +67,11 @@ class KitChange:
     def verdict(self) -> Verdict:
         """The gravest verdict."""
         return min((tool.verdict for tool in self.tools), key=VERDICTS.index, default="compatible")
+
+
+def fields_json(fields: Mapping[str, tuple[JsonValue, JsonValue]]) -> JsonObject:
+    """Give fields, old and new, as `kit update --json` prints them."""
+    return {key: {"old": old, "new": new} for key, (old, new) in fields.items()}
 
 
 def compare(kit_id: str, *, old: _Side, new: _Side) -> KitChange:
@@ -102,6 +110,8 @@ def _tool(uid: str, paths: list[str], *, sides: tuple[_Side, _Side], verdicts: M
 
 def _verdicts(old: str, new: str) -> dict[str, tuple[Change, ...]] | str:
     """What `tool diff` says, by uid; a sentence where a tool of either version is broken, so that nobody can say."""
+    if old == NOT_HERE[0]:
+        return "the version in the lock is not on this machine, so there is nothing to compare with"
     try:
         return {found.uid: found.changes for found in tool_versions.compare(old, new)}
     except VespeError as error:
@@ -116,7 +126,8 @@ def _config(directory: str, name: str) -> JsonObject:
 
 
 def _fields(old: JsonObject, new: JsonObject, names: tuple[str, ...]) -> dict[str, tuple[JsonValue, JsonValue]]:
-    return {name: (old.get(name), new.get(name)) for name in names if old.get(name) != new.get(name)}
+    every = (*names, *sorted((old.keys() | new.keys()) - set(names)))
+    return {name: (old.get(name), new.get(name)) for name in every if old.get(name) != new.get(name)}
 
 
 def _said(paths: list[str], old: Mapping[str, File], new: Mapping[str, File]) -> tuple[str, ...]:
@@ -125,11 +136,11 @@ def _said(paths: list[str], old: Mapping[str, File], new: Mapping[str, File]) ->
 
 
 def _diff(old: str, new: str, path: str) -> str:
-    """Give a unified diff of one text; "" where it is none, or too long to be read here."""
+    """Give a unified diff of one text, or say that it is none, or too long to be read here."""
     texts = [_text(os.path.join(side, path)) for side in (old, new)]
     if any(text is None for text in texts):
-        return ""
-    before, after = ((text or "").splitlines() for text in texts)
+        return f"{path} is not shown: it is no text, or longer than {_MAX_SHOWN // 1024} KiB"
+    before, after = ((text or "").split("\n") for text in texts)  # what else ends a line is shown as the character that it is
     return "\n".join(difflib.unified_diff(before, after, f"a/{path}", f"b/{path}", lineterm=""))
 
 

@@ -110,6 +110,8 @@ def _from_archive(request: Request) -> KitTree:
     if request.source.ref is not None or request.subdirectory:
         raise Refused(f"{path} holds one kit at one version", hint="leave @REF and --subdir out")
     tree = kit_archives.archive_tree(path)
+    config = [entry for entry in tree.entries if entry.path == defaults.KIT_CONFIG_FILE]
+    _checked_id(next(data for _, data in tree.read(config)), "", os.path.join(path, defaults.KIT_CONFIG_FILE))
     wanted = (*request.kit_ids, *request.places)
     if wanted and tree.kit_id not in wanted:
         raise NotFound(f"{path} has no kit {wanted[0]!r}", hint=f"it has {tree.kit_id}")
@@ -144,8 +146,12 @@ def _kits(origin: Origin, wanted: Sequence[str], what: str) -> tuple[KitTree, ..
 
 def _kit_id(origin: Origin, name: str, what: str) -> str:
     """Read the id of the kit in a directory; raises InvalidDocument where its kit_config.json is wrong, or names another id."""
-    place = "/".join(part for part in (what, name, defaults.KIT_CONFIG_FILE) if part)
-    document = documents.parse_object(origin.config(name), path=place)
+    return _checked_id(origin.config(name), name, "/".join(part for part in (what, name, defaults.KIT_CONFIG_FILE) if part))
+
+
+def _checked_id(config: bytes, name: str, place: str) -> str:
+    """Give the id that a kit_config.json states, wherever it comes from: what is no id never becomes a path."""
+    document = documents.parse_object(config, path=place)
     kit_id = document.get("kit_id")
     if not isinstance(kit_id, str) or not kits.KIT_ID.fullmatch(kit_id):
         raise InvalidDocument("must name a kit_id of lower-case letters, digits and _", path=place, pointer="/kit_id")

@@ -21,11 +21,11 @@ def found_kit(parent: str | os.PathLike[str], kit_id: str, *, description: str |
     if not KIT_ID.fullmatch(kit_id) or kit_id in defaults.DEFAULT_ORDER:
         raise UsageError(f"{kit_id!r} is no kit id: it takes lower-case letters, digits and _, 64 at most")
     root = os.path.abspath(parent)
-    path, aside = os.path.join(root, kit_id), os.path.join(root, f".{kit_id}.{os.urandom(6).hex()}.tmp")
+    path, aside = os.path.join(root, kit_id), aside_of(root, kit_id)
     try:
         os.makedirs(root, exist_ok=True)
         with documents.locked(root):
-            _sweep(root)
+            sweep(root)
             if os.path.lexists(path):
                 raise UsageError(f"there is a {path} already", hint="choose another id, or remove it first")
             tool = _fill(aside, kit_id, description or f"Tools of the kit {kit_id}.")
@@ -33,7 +33,7 @@ def found_kit(parent: str | os.PathLike[str], kit_id: str, *, description: str |
     except OSError as error:
         raise error if isinstance(error, VespeError) else StorageError("make", path, error) from error
     finally:
-        _discard(aside)
+        discard(aside)
     return path, tool
 
 
@@ -60,13 +60,20 @@ def _draft(kit_id: str) -> drafts.Draft:
     return drafts.Draft(name=draft.name, document={**draft.document, "examples": [example]}, files=draft.files, notes=draft.notes)
 
 
-def _sweep(root: str) -> None:
+def aside_of(root: str, kit_id: str) -> str:
+    """Give a fresh name in `root` for a kit that is being made or taken away."""
+    return os.path.join(root, f".{kit_id}.{os.urandom(6).hex()}.tmp")
+
+
+def sweep(root: str) -> None:
+    """Delete what killed processes left of kits in `root`; the caller holds its lock."""
     for name in os.listdir(root):
         if _LEFTOVER.fullmatch(name):
-            _discard(os.path.join(root, name))
+            discard(os.path.join(root, name))
 
 
-def _discard(aside: str) -> None:
+def discard(aside: str) -> None:
+    """Delete a kit that is in no place; what cannot be deleted is swept later."""
     try:
         if not os.path.islink(aside):
             trees.delete_tree(aside)

@@ -81,6 +81,7 @@ class FolderOrigin:
 
     def directories(self) -> list[str]:
         """Give the names of the direct subdirectories that are safe to ask for."""
+        self._refuse_links()
         try:
             with os.scandir(self._place("")) as listing:
                 found = sorted(entry.name for entry in listing if entry.is_dir(follow_symlinks=False))
@@ -108,3 +109,11 @@ class FolderOrigin:
 
     def _place(self, name: str) -> str:
         return os.path.join(self.path, *filter(None, (self.subdirectory, name)))
+
+    def _refuse_links(self) -> None:
+        """No link on the way to the subdirectory is followed, as git follows none."""
+        place = self.path
+        for name in filter(None, self.subdirectory.split("/")):
+            place = os.path.join(place, name)
+            if os.path.islink(place):
+                raise Refused(f"{place} is a symbolic link, and none is followed", hint="nothing of it was installed")

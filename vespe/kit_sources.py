@@ -7,7 +7,8 @@ from typing import Final
 
 from vespe.errors import Refused
 
-_HOST: Final = r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?(?::[0-9]{1,5})?"
+_PORT: Final = r"[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]"
+_HOST: Final = rf"[A-Za-z0-9](?:[A-Za-z0-9.-]{{0,251}}[A-Za-z0-9])?(?::(?:{_PORT}))?"
 _SEGMENT: Final = r"[A-Za-z0-9._~][A-Za-z0-9._~+-]*"
 _PATH: Final = rf"(?:/{_SEGMENT})+/?"
 _HTTPS: Final = re.compile(rf"https://{_HOST}{_PATH}")

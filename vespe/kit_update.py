@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from vespe import kit_changes, kit_install, kit_lock, kit_removal, kit_signatures, kit_sources, kit_store, kit_sync
-from vespe.errors import KitNotFound, NotFound, Refused
+from vespe.errors import KitNotFound, Refused
 from vespe.kit_changes import KitChange
 from vespe.kit_fetch import Progress, Request
 from vespe.kit_install import Prepared
@@ -82,9 +82,8 @@ def _changes(shown: Prepared, before: Mapping[str, LockedKit]) -> Iterator[KitCh
         old = before[staged.kit_id]
         if old.digest == staged.digest:
             continue
-        if kit_store.differences(old.digest, old.kit_id):
-            raise NotFound(
-                f"the kit {old.kit_id} is not here as the lock says", hint="`vespe kit sync` first, so that there is what to compare"
-            )
-        path = kit_store.kit_path(old.digest, old.kit_id)
-        yield kit_changes.compare(staged.kit_id, old=(path, kit_store.manifest(old.digest)), new=(staged.path, staged.files))
+        if kit_store.differences(old.digest, old.kit_id):  # and where its commit is gone too, it never will be here
+            was = kit_changes.NOT_HERE
+        else:
+            was = (kit_store.kit_path(old.digest, old.kit_id), kit_store.manifest(old.digest))
+        yield kit_changes.compare(staged.kit_id, old=was, new=(staged.path, staged.files))

@@ -173,3 +173,16 @@ def test_a_kit_that_was_never_approved_here_does_not_run(command: Command, sourc
     assert said.code == 6 and "vespe kit sync" in said.err
     assert command("kit", "sync").code == 6
     assert command("kit", "sync", "--yes").code == 0 and command("tool", "run", "rain_tool").code in (0, 1)
+
+
+@pytest.mark.parametrize("subdirectory", ["/", "/etc", "//", "//rain"])
+def test_p8_an_absolute_subdirectory_is_refused(subdirectory: str, command: Command, project: Path, tmp_path: Path) -> None:
+    source = gitrepo.published(tmp_path / "source", "rain")
+    said = command("kit", "install", str(source), "--subdir", subdirectory, "--yes")
+    assert said.code == 6 and "subdirectory" in said.err and not (project / ".vespe/kits.lock.json").exists()
+
+
+def test_an_id_that_is_no_commit_s_is_not_found(command: Command, project: Path, tmp_path: Path) -> None:
+    source = gitrepo.published(tmp_path / "source", "rain")
+    said = command("kit", "install", f"{source}@{gitrepo.git(source, 'rev-parse', 'HEAD^{tree}')}", "--yes")
+    assert said.code == 3 and "no commit" in said.err

@@ -70,3 +70,34 @@ def test_bytes_that_another_project_needs_stay(
     assert command("kit", "remove", "rain", "sun", "--yes").code == 0
     assert len(list(home.glob("data/vespe/store/v1-*"))) == 2
     assert ondisk.vespe("kit", "verify", cwd=tmp_path / "other").returncode == 0
+
+
+def test_a_kit_of_one_s_own_goes_with_its_directory_which_is_named(command: Command, project: Path, home: Path) -> None:
+    assert command("kit", "create", "mine").code == 0 and command("kit", "activate", "mine").code == 0
+    asked = command("kit", "remove", "mine")
+    assert asked.code == 6 and str(home / "data/vespe/kits/mine") in asked.err and (home / "data/vespe/kits/mine").exists()
+    said = command("kit", "remove", "mine", "--yes", "--json")
+    assert said.code == 0 and said.document["removed"] == [{"kit_id": "mine", "path": str(home / "data/vespe/kits/mine")}]
+    assert json.loads((project / ".vespe/config.json").read_text(encoding="utf-8"))["active_kits"] == []
+    assert not (home / "data/vespe/kits/mine").exists()
+
+
+def test_a_kit_of_one_s_own_goes_where_no_project_is_and_the_user_s_lock_stays(command: Command, tmp_path: Path, home: Path) -> None:
+    source = gitrepo.published(tmp_path / "source", "rain")
+    assert command("kit", "install", str(source), "--user", "--yes").code == 0 and command("kit", "create", "rain").code == 0
+    (tmp_path / "bare").mkdir()
+    assert ondisk.vespe("kit", "remove", "rain", "--yes", cwd=tmp_path / "bare").returncode == 0
+    assert not (home / "data/vespe/kits/rain").exists() and command("kit", "verify", "--user").code == 0
+    assert "rain" in (home / "data/vespe/kits.lock.json").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("kit_id", ["file_io_without_git", "linked", "users"])
+def test_a_kit_that_stands_elsewhere_is_named_with_what_to_say_instead(
+    kit_id: str, command: Command, project: Path, tmp_path: Path
+) -> None:
+    assert command("kit", "create", "linked", "--in", str(tmp_path)).code == 0
+    assert command("kit", "link", str(tmp_path / "linked")).code == 0
+    assert command("kit", "install", str(gitrepo.published(tmp_path / "source", "users")), "--user", "--yes").code == 0
+    said = command("kit", "remove", kit_id, "--yes")
+    hints = {"linked": "kit unlink linked", "users": "kit remove users --user"}
+    assert said.code == 3 and hints.get(kit_id, "kit deactivate") in said.err

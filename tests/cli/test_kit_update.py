@@ -9,6 +9,7 @@ import pytest
 
 from tests import gitrepo, ondisk
 from tests.gitrepo import git
+from vespe import kit_store
 
 Command = Callable[..., Any]
 
@@ -113,3 +114,15 @@ def test_the_old_bytes_go_where_no_other_project_needs_them(command: Command, lo
 
 def test_an_unknown_kit_is_not_found(command: Command, lock: Path) -> None:
     assert command("kit", "update", "snow").code == 3
+
+
+def test_a_kit_whose_locked_commit_is_gone_can_still_be_updated(command: Command, lock: Path, source: Path, home: Path) -> None:
+    change(source, description="The next one.")
+    orphan = git(source, "commit-tree", "-m", "forced", "HEAD^{tree}")
+    for line in (f"update-ref refs/heads/main {orphan}", "tag -d v1", "reflog expire --expire=now --all", "gc --quiet --prune=now"):
+        git(source, *line.split())
+    for place in (home / "data/vespe/store").glob("v1-*"):
+        kit_store.delete(str(place))
+    gone = command("kit", "sync", "--yes")
+    assert gone.code == 4 and "`vespe kit update` takes another" in gone.err
+    assert command("kit", "update", "--yes").code == 0 and command("kit", "verify").code == 0

@@ -20,11 +20,11 @@ def command(dry_run: bool, yes: bool, as_json: bool) -> None:
     for kit in unused:
         report.say(f"{kit.kit_id} {kit.digest[:15]}, {kit.size} bytes")
     if unused and not dry_run:
-        options.confirmed(f"Remove these {len(unused)} kits, {size} bytes in all?", yes=yes)
+        options.confirmed(f"Remove {report.count(len(unused), 'kit')}, {size} bytes in all?", yes=yes)
     gone = unused if dry_run else stored_kits.clean(unused)
     if as_json:
         report.emit_json({"removed": [kit.to_json() for kit in gone], "bytes": sum(kit.size for kit in gone), "dry_run": dry_run})
     elif dry_run:
-        report.say(f"would remove {len(gone)} kits, {size} bytes")
+        report.say(f"would remove {report.count(len(gone), 'kit')}, {size} bytes")
     else:
-        report.say(f"removed {len(gone)} kits, {sum(kit.size for kit in gone)} bytes")
+        report.say(f"removed {report.count(len(gone), 'kit')}, {sum(kit.size for kit in gone)} bytes")

@@ -30,9 +30,8 @@ def command(
     root = None if user and not activate else find_root(project_dir)
     lock = kit_lock.user_lock() if user or root is None else kit_lock.project_lock(root)
     kept = kit_install.kept_source(parsed, lock, os.getcwd())
-    request = kit_fetch.Request(
-        source=kept, base=kit_install.base_of(lock), subdirectory=subdirectory.strip("/"), kit_ids=tuple(dict.fromkeys(kit_ids))
-    )
+    within = subdirectory if subdirectory.startswith("/") else subdirectory.rstrip("/")
+    request = kit_fetch.Request(source=kept, base=kit_install.base_of(lock), subdirectory=within, kit_ids=tuple(dict.fromkeys(kit_ids)))
     with kit_install.prepared([request], progress=report.note) as shown:
         kits = kit_lock.read_lock(lock)
         for kit in shown.locked:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import click
 
-from vespe import kit_lock, kit_update
+from vespe import kit_changes, kit_lock, kit_update
 from vespe.cli import kit_review, locks, options, report
 from vespe.kit_changes import KitChange, ToolChange
 from vespe.kit_update import Update
@@ -93,6 +93,7 @@ def _document(update: Update, *, dry_run: bool) -> JsonObject:
                 "from": update.before[kit.kit_id].commit,
                 "changed": kit != update.before[kit.kit_id],
                 "verdict": changes[kit.kit_id].verdict if kit.kit_id in changes else "compatible",
+                "fields": kit_changes.fields_json(changes[kit.kit_id].fields) if kit.kit_id in changes else {},
                 "tools": [tool.to_json() for tool in changes[kit.kit_id].tools] if kit.kit_id in changes else [],
                 "files": list(changes[kit.kit_id].files) if kit.kit_id in changes else [],
             }
