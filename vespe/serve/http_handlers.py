@@ -19,7 +19,8 @@ from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, Res
 
 from vespe import defaults
 from vespe.models import JsonObject
-from vespe.serve import dialects, protocol, running
+from vespe.serve import protocol, running
+from vespe.serve.changes import Changes, Watched
 from vespe.serve.flights import MAX_CALLS
 from vespe.serve.http_gate import GONE, MAX_BODY_BYTES
 from vespe.serve.progress import Progress
@@ -44,12 +45,8 @@ _METHODS: Final[dict[str, Any]] = {
 _Context = ServerRequestContext[Any, Any]
 
 
-class Served(protocol.ToolSource, running.Calls, Protocol):
-    """What is served: lists of tools and resources, and calls."""
-
-    def refresh(self) -> bool:
-        """Look whether what is served changed."""
-        ...
+class Served(protocol.ToolSource, running.Calls, Watched, Protocol):
+    """What is served: lists of tools and resources, calls, and whether there is something new."""
 
 
 class Handlers:
@@ -70,21 +67,11 @@ class Handlers:
 
     async def watch(self) -> None:
         """Look for changes now and then, and tell of them; never returns."""
-        before = await anyio.to_thread.run_sync(self._listing)
+        changes = Changes(self._tools)
         while True:
             await anyio.sleep(WATCH_S)
-            now = await anyio.to_thread.run_sync(self._listing)
-            if now != before:
-                before = now
+            if await anyio.to_thread.run_sync(changes.look):
                 await self._changed()
-
-    def _listing(self) -> list[JsonObject]:
-        """Give every page of the list of tools; what did not change is the very same object."""
-        self._tools.refresh()
-        listed = [self._tools.page(dialects.NEWEST, None)]
-        while (cursor := listed[-1].get("nextCursor")) is not None:
-            listed.append(self._tools.page(dialects.NEWEST, cursor))
-        return listed
 
     async def _changed(self) -> None:
         """Tell every client that listens that the tools are other ones now."""
