@@ -46,13 +46,13 @@ docs: $(VENV)/.developed
 NODE = $(VENV)/node
 node:
 	@if command -v npm > /dev/null; then $(MAKE) --no-print-directory $(NODE)/.installed; \
-	else echo "npm is not installed: THE TESTS WITH FOREIGN MCP CLIENTS WILL BE SKIPPED"; fi
+	else echo "npm is not installed: THE TESTS WITH FOREIGN MCP CLIENTS WILL BE SKIPPED (and fail where CI=true)"; fi
 
 $(NODE)/.installed: tests/cases/mcp/node/package.json
 	mkdir -p $(NODE)
 	cp tests/cases/mcp/node/package.json $(NODE)/
 	npm install --prefix $(NODE) --no-audit --no-fund --no-package-lock --loglevel=error && touch $@ \
-	|| echo "npm could not install them: THE TESTS WITH FOREIGN MCP CLIENTS WILL BE SKIPPED"
+	|| echo "npm could not install them: THE TESTS WITH FOREIGN MCP CLIENTS WILL BE SKIPPED (and fail where CI=true)"
 
 # Debian splits ensurepip from Python: pip installs into an environment that has no pip of its own.
 $(VENV)/bin/python:

@@ -7,7 +7,7 @@ import pytest
 
 from vespe import client_entries
 from vespe.errors import InvalidDocument, UsageError
-from vespe.mcp_clients import CLIENTS
+from vespe.mcp_clients import CLIENTS, Client
 
 CLAUDE, CODEX = CLIENTS["claude-code"], CLIENTS["codex"]
 
@@ -76,3 +76,12 @@ def test_an_entry_that_is_no_object_is_replaced_whole() -> None:
 
 def test_a_blank_file_holds_no_servers() -> None:
     assert client_entries.servers_of(CLAUDE, "\ufeff\n", path="f") == {} and client_entries.servers_of(CODEX, "", path="f") == {}
+
+
+@pytest.mark.parametrize(("client", "origin"), [(CLAUDE, '{"a": 1}'), (CODEX, "a = 1")], ids=["json", "toml"])
+def test_a_file_is_known_to_be_what_a_merge_made_until_anybody_else_changes_it(client: Client, origin: str) -> None:
+    merged = client_entries.merged(client, origin, "v", entry=client.entry(["/v", "mcp", "serve", "--project", "/p"]), path="f")
+    assert client_entries.is_made_of(client, merged, origin, name="v", root="/p")
+    assert not client_entries.is_made_of(client, merged + "\n", origin, name="v", root="/p")
+    assert not client_entries.is_made_of(client, merged, origin, name="v", root="/other")
+    assert not client_entries.is_made_of(client, merged, "[", name="v", root="/p")

@@ -102,3 +102,51 @@ def test_what_is_no_text_file_is_refused(tmp_path: Path) -> None:
             client_files.read(str(tmp_path / name))
     with pytest.raises(StorageError):
         client_files.change(str(tmp_path / "latin/c.json"), lambda _: "x")
+
+
+def made_with_ours(text: str, origin: str) -> bool:
+    return text == origin + "+ours"
+
+
+def test_going_back_restores_what_stood_there_and_takes_its_backup_away(tmp_path: Path) -> None:
+    path = tmp_path / "c.json"
+    path.write_text("old", encoding="utf-8")
+    client_files.change(str(path), lambda text: text + "+ours", made_of=made_with_ours)
+    done = client_files.change(str(path), lambda _: "edited", made_of=made_with_ours, back=True)
+    assert done.restored and done.backup is None
+    assert path.read_text(encoding="utf-8") == "old" and os.listdir(tmp_path) == ["c.json"]
+
+
+def test_where_others_wrote_since_then_going_back_is_an_edit_with_a_backup_of_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "c.json"
+    path.write_text("old", encoding="utf-8")
+    client_files.change(str(path), lambda text: text + "+ours", made_of=made_with_ours)
+    path.write_text("old+ours+theirs", encoding="utf-8")
+    done = client_files.change(str(path), lambda text: text.replace("+ours", ""), made_of=made_with_ours, back=True)
+    assert path.read_text(encoding="utf-8") == "old+theirs" and not done.restored
+    assert Path(str(done.backup)).read_text(encoding="utf-8") == "old+ours+theirs"
+
+
+def test_a_second_change_keeps_the_backup_of_what_stood_there_before_the_first(tmp_path: Path) -> None:
+    path = tmp_path / "c.json"
+    path.write_text("old", encoding="utf-8")
+    client_files.change(str(path), lambda text: text + "+ours", made_of=made_with_ours)
+    done = client_files.change(str(path), lambda _: "old+ours anew", made_of=made_with_ours)
+    assert Path(str(done.backup)).read_text(encoding="utf-8") == "old"
+
+
+def test_in_a_git_repository_the_backup_is_where_no_commit_takes_it_along(tmp_path: Path, home: Path) -> None:
+    path = tmp_path / "work/sub/c.json"
+    path.parent.mkdir(parents=True)
+    (tmp_path / "work/.git").mkdir()
+    path.write_text("old", encoding="utf-8")
+    done = client_files.change(str(path), lambda _: "new")
+    assert os.listdir(path.parent) == ["c.json"]
+    assert Path(str(done.backup)).is_relative_to(home) and Path(str(done.backup)).read_text(encoding="utf-8") == "old"
+
+
+def test_a_backup_that_cannot_be_read_is_none(tmp_path: Path) -> None:
+    path = tmp_path / "c.json"
+    path.write_text("old", encoding="utf-8")
+    (tmp_path / "c.json.vespe-backup").write_bytes(b"\xff")
+    assert client_files.change(str(path), lambda _: "new", made_of=lambda *_: True, back=True).restored is False

@@ -5,7 +5,7 @@ import tomllib
 import pytest
 
 from vespe.errors import InvalidDocument
-from vespe.toml_entries import with_table, without_table
+from vespe.toml_entries import read_toml, with_table, without_table
 
 VALUES: dict[str, str | list[str]] = {"command": "/bin/vespe", "args": ["mcp", "serve"]}
 FILES = {
@@ -13,6 +13,7 @@ FILES = {
     "other settings": 'model = "x" # why\n\n[tools]\nweb = true\n',
     "other servers": '[mcp_servers.a]\ncommand = "a"\nargs = [\n  "[b]",\n]\n\n[mcp_servers.a.env]\nK = "1"\n',
     "crlf": 'model = "x"\r\n\r\n[mcp_servers.a]\r\ncommand = "a"\r\n',
+    "a byte order mark": '\ufeffmodel = "x"\n',
     "a header within a text": 'note = """\n[mcp_servers.ours]\n"""\n',
 }
 
@@ -20,7 +21,7 @@ FILES = {
 @pytest.mark.parametrize("text", FILES.values(), ids=FILES.keys())
 def test_a_table_comes_and_goes_and_the_rest_stays_as_it_was(text: str) -> None:
     added = with_table(text, "mcp_servers", "ours", values=VALUES)
-    assert tomllib.loads(added)["mcp_servers"]["ours"] == VALUES and added.startswith(text)
+    assert read_toml(added)["mcp_servers"]["ours"] == VALUES and added.startswith(text)
     assert without_table(added, "mcp_servers", "ours") == text
     assert with_table(added, "mcp_servers", "ours", values=VALUES) == added
 

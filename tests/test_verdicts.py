@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.ondisk import write_tool
-from vespe import defaults, tooldir
+from vespe import defaults, tooldir, verdicts
 from vespe.verdicts import Verdicts
 
 
@@ -62,6 +62,19 @@ def test_another_version_of_vespe_judges_again(tools: Path, home: Path, monkeypa
     poison(home)
     monkeypatch.setattr(defaults, "VERSION", "99.0")
     assert ask(tools).name == "one"
+
+
+def test_other_code_of_the_same_version_judges_again(tools: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ask(tools)
+    poison(home)
+    monkeypatch.setattr(verdicts, "code_digest", lambda: "newer")
+    assert ask(tools).name == "one"
+
+
+def test_the_digest_of_the_code_covers_the_schema_and_the_executors() -> None:
+    package = Path(verdicts.__file__).parent
+    said = {f"{name}/" for name in verdicts._JUDGES}
+    assert {"data/", "executors/", "/"} <= said and all((package / name).is_dir() for name in verdicts._JUDGES)
 
 
 def test_the_same_bytes_in_another_kit_or_directory_are_judged_again(tools: Path, home: Path) -> None:

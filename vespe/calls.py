@@ -115,7 +115,7 @@ class CallPath:
     def _attempt(self, call: Call, tool: Tool, attempt: "_Attempt") -> Outcome:
         if self.user.sandbox == "require":
             raise errors.Refused("your configuration requires a sandbox, and this version has none", hint="`vespe config set sandbox auto`")
-        if attempt.grant.files is None:
+        if attempt.grant.files is None and not kit_trust.is_installed(tool.directory):
             return self._run_in(tool.directory or self.workspace.root, tool, call, attempt)
         with self._approved(tool, attempt.grant) as (approved, directory):
             return self._run_in(directory, approved, call, attempt)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from vespe import jsonc, jsonc_edits, toml_entries
-from vespe.errors import UsageError
+from vespe.errors import InvalidDocument, UsageError
 from vespe.mcp_clients import Client
 from vespe.models import JsonObject
 
@@ -82,3 +82,12 @@ def unmerged(client: Client, text: str, name: str, *, path: str) -> str:
     if client.toml:
         return toml_entries.without_table(text, client.key, name, path=path)
     return jsonc_edits.without_member(text, [client.key, name], path=path)
+
+
+def is_made_of(client: Client, text: str, origin: str, *, name: str, root: str) -> bool:
+    """Say whether a client's file is exactly what writing its entry `name`, which serves the project at `root`, made of `origin`."""
+    try:
+        entry = servers_of(client, text, path="").get(name)
+        return isinstance(entry, dict) and serves(entry, root) and merged(client, origin, name, entry=entry, path="") == text
+    except (InvalidDocument, TypeError):  # such an entry, or such a file, was none of ours
+        return False

@@ -10,6 +10,11 @@ from vespe.errors import InvalidDocument, Refused
 from vespe.private_copy import private_copy
 
 
+def is_installed(tool_directory: str | None) -> bool:
+    """Whether a tool stands in the store of installed kits, and so runs from approved bytes alone."""
+    return tool_directory is not None and kit_store.owner_of(tool_directory) is not None
+
+
 @contextlib.contextmanager
 def pinned(tool_directory: str) -> Iterator[str]:
     """Give the directory to load the tool from and run it in: what was approved when the kit was installed is what runs.

@@ -137,7 +137,7 @@ def _statements(lines: list[str]) -> Iterator[str]:
             waiting = ""
             continue
         try:
-            tomllib.loads(waiting)
+            tomllib.loads(waiting.removeprefix("\ufeff"))
         except tomllib.TOMLDecodeError:
             continue
         yield waiting

@@ -1,8 +1,10 @@
 """What validation said of the tools of one directory, kept in the user's cache; losing it costs time only."""
 
+import contextlib
 import hashlib
 import json
 import os
+from functools import cache
 from typing import Any, Final
 
 from vespe import defaults, documents, locations, tooldir
@@ -10,20 +12,24 @@ from vespe.errors import InvalidDocument, StorageError
 from vespe.tooldir import Verdict
 
 _LIMIT: Final = 256 * 1024 * 1024
-_FORMAT: Final = 1
+_FORMAT: Final = 2
+_JUDGES: Final = ("", "adapters", "data", "executors")
+"""The directories of this package whose code and schemas a verdict comes from."""
 
 
 class Verdicts:
     """The verdicts on the tool directories in one directory, by the digest of each one's config.json.
 
-    Ask `of` for each, then `save`. What is kept is only believed where the same version of Vespe wrote it, for this
-    directory, kit and what the kit states of its limits, and its checksum holds. A cache that cannot be read or written is no error.
+    Ask `of` for each, then `save`. What is kept is only believed where the same version of Vespe wrote it, from the very
+    same code, for this directory, kit and what the kit states of its limits, and its checksum holds. A cache that cannot be
+    read or written is no error.
     """
 
     def __init__(self, directory: str, *, kit_id: str | None) -> None:
         self._limits = None if kit_id is None else tooldir.limits_above(directory)
         stated = None if self._limits is None else [self._limits.types, self._limits.hosts, self._limits.secrets]
-        self._about = json.loads(json.dumps([_FORMAT, defaults.VERSION, os.path.abspath(directory), kit_id, stated]))
+        about = [_FORMAT, defaults.VERSION, code_digest(), os.path.abspath(directory), kit_id, stated]
+        self._about = json.loads(json.dumps(about))
         name = hashlib.sha256(os.fsencode(os.path.abspath(directory))).hexdigest()[:32]
         self._path = os.path.join(locations.user_cache_dir(), "scan", f"{name}.json")
         self._kit_id = kit_id
@@ -52,6 +58,18 @@ class Verdicts:
         except OSError:
             # StorageError is an OSError: a full disk or a missing home costs the next scan its time, nothing else.
             return
+
+
+@cache
+def code_digest() -> str:
+    """Give a digest of what judges, by the names, sizes and times of its files: the code may be newer than its version says."""
+    package = os.path.dirname(os.path.abspath(__file__))
+    found: list[tuple[str, int, int]] = []
+    for name in _JUDGES:
+        with contextlib.suppress(OSError), os.scandir(os.path.join(package, name)) as entries:
+            files = ((entry, entry.stat()) for entry in entries if entry.name.endswith((".py", ".json")))
+            found += ((f"{name}/{entry.name}", status.st_size, status.st_mtime_ns) for entry, status in files)
+    return hashlib.sha256(repr(sorted(found)).encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def _load(path: str, about: list[Any]) -> dict[str, list[Any]]:

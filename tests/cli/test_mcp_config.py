@@ -44,6 +44,23 @@ def test_write_then_remove_brings_back_a_file_with_other_servers_byte_for_byte(c
     assert path.read_text(encoding="utf-8") == before
 
 
+@pytest.mark.parametrize("before", ["", "{}", '{"a":1}', '{\n\t"a": 1\n}\n', "\ufeff{}\r\n"])
+def test_remove_brings_back_a_file_without_any_servers_byte_for_byte(before: str, command: Command, tmp_path: Path) -> None:
+    path = tmp_path / "client.json"
+    path.write_bytes(before.encode())
+    assert command("mcp", "config", "cursor", "--write", "--file", str(path)).code == 0
+    assert command("mcp", "config", "cursor", "--write", "--file", str(path), "--", "--read-only").code == 0
+    assert command("mcp", "config", "cursor", "--remove", "--file", str(path), "--json").document["backup"] is None
+    assert path.read_bytes() == before.encode() and not list(tmp_path.glob("*backup"))
+
+
+def test_another_programs_entry_of_the_same_name_is_kept_before_it_is_replaced(command: Command, tmp_path: Path) -> None:
+    path = tmp_path / "client.json"
+    path.write_text('{"mcpServers": {"vespe-project": {"command": "theirs"}}}', encoding="utf-8")
+    done = command("mcp", "config", "cursor", "--write", "--yes", "--file", str(path), "--json").document
+    assert "theirs" in Path(done["backup"]).read_text(encoding="utf-8")
+
+
 def test_writing_twice_changes_nothing_the_second_time(command: Command) -> None:
     assert command("mcp", "config", "cursor", "--write", "--json").document["changed"] is True
     assert command("mcp", "config", "cursor", "--write", "--json").document["changed"] is False

@@ -2,6 +2,8 @@
 
 import time
 
+import pytest
+
 from vespe.serve.changes import Changes
 
 
@@ -26,3 +28,21 @@ def test_a_change_is_told_once_when_it_has_settled() -> None:
     shelf.version = 2
     assert not looked(changes)
     assert looked(changes) and not looked(changes)
+
+
+def test_a_project_that_takes_long_to_look_at_is_looked_at_every_second_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter([0.0, 0.09, 0.5, 0.99, 1.0, 1.09])  # a look takes 90 ms, and two questions in between are too early
+    looks: list[bool] = []
+
+    class Slow(Shelf):
+        def refresh(self) -> bool:
+            looks.append(True)
+            return True
+
+    changes = Changes(Slow())
+    monkeypatch.setattr(time, "monotonic", lambda: next(clock))
+    for _ in range(3):
+        changes.look()
+    assert len(looks) == 1
+    changes.look()
+    assert len(looks) == 2

@@ -18,6 +18,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from tests.http_serving import Serving, gone, noted, serving, stocked
 from tests.ondisk import python_tool
+from vespe.serve.http_handlers import connection_of
 
 MODES = ("auto", "legacy")
 
@@ -171,3 +172,9 @@ def round_robin(*ports: int) -> Iterator[tuple[int, list[int]]]:
         accepting.join(10)
         for end in (listener, *opened):
             end.close()
+
+
+def test_an_sdk_that_keeps_a_connection_elsewhere_is_told_of_once_and_served_without(caplog: pytest.LogCaptureFixture) -> None:
+    for _ in range(2):
+        assert connection_of(object()) is None
+    assert [record.name for record in caplog.records] == ["mcp"] and "hear of no changes" in caplog.text

@@ -1,5 +1,6 @@
 """`vespe kit add-mcp`: an MCP server's tools as a kit, shown, approved and pinned."""
 
+import contextlib
 import os
 import re
 
@@ -27,6 +28,7 @@ _PATIENCE_S = 120.0
 )
 @click.option("--timeout", "timeout_s", type=float, metavar="S", help="Deadline of each call, in seconds; default: 30.")
 @click.option("--update", is_flag=True, help="Ask the server again, show what changed, and approve that.")
+@click.option("--remove", is_flag=True, help="Take the kit away again, here and from your own kits.")
 @click.option("--activate", is_flag=True, help="Make the kit's tools available in this project too.")
 @options.yes_option
 @options.project_option
@@ -39,6 +41,7 @@ def command(
     secrets: tuple[str, ...],
     timeout_s: float | None,
     update: bool,
+    remove: bool,
     activate: bool,
     yes: bool,
     project_dir: str | None,
@@ -49,10 +52,13 @@ def command(
     Each call starts the server anew, with the same limits as every tool, and is refused where the server's definition is
     not the one that you approved: `--update` shows what changed. Without it, a kit of that name is never replaced.
     """
+    if (update or remove) and (server_command or url or headers or secrets or timeout_s or (remove and (update or activate))):
+        said = f"{'--remove' if remove else '--update'} is about the server that is known, and takes no other"
+        raise errors.UsageError(said, hint=f"to change it: `vespe kit add-mcp {kit_id} --remove`, and add it anew")
+    if remove:
+        return _remove(kit_id, project_dir, yes=yes, as_json=as_json)
     root = find_root(project_dir) if activate else None
     if update:
-        if server_command or url or headers or secrets or timeout_s:
-            raise errors.UsageError("--update asks the server that is known; to change it, remove the kit and add it anew")
         server, before = mcp_kits.known_server(kit_id)
     else:
         server, before = _server(server_command, url, headers=headers, secrets=secrets, timeout_s=timeout_s), {}
@@ -72,7 +78,18 @@ def command(
         mcp_kits.write(made)
     if root is not None:
         project.set_active(root, (kit_id,), active=True)
-    _tell(made, changes, update=update, as_json=as_json)
+    return _tell(made, changes, update=update, as_json=as_json)
+
+
+def _remove(kit_id: str, project_dir: str | None, *, yes: bool, as_json: bool) -> None:
+    mcp_kits.known_server(kit_id)
+    options.confirmed(f"Remove the kit {kit_id}?", yes=yes)
+    with contextlib.suppress(errors.ProjectNotFound):  # first, so that no project is left with an active kit that is not there
+        project.set_active(find_root(project_dir), (kit_id,), active=False)
+    path = mcp_kits.remove(kit_id)
+    if as_json:
+        return report.emit_json({"kit_id": kit_id, "path": path, "removed": True})
+    return report.say(f"removed the kit {kit_id} from {path}")
 
 
 def _server(

@@ -14,7 +14,7 @@ from vespe.workspace import find_root
 @click.command("config", epilog="Example: vespe mcp config claude-code --write")
 @click.argument("client_name", type=click.Choice(list(CLIENTS)), metavar="CLIENT")
 @click.argument("extra", nargs=-1, metavar="[-- OPTION...]")
-@click.option("--write", is_flag=True, help="Merge the entry into the client's file; a backup stays beside it.")
+@click.option("--write", is_flag=True, help="Merge the entry into the client's file; what stood there is kept.")
 @click.option("--remove", is_flag=True, help="Take this project's entry out of the client's file.")
 @click.option("--name", metavar="NAME", help="The server's name; default: vespe- and the directory's name.")
 @click.option("--file", "named", metavar="FILE", help="Another file than the client's own.")
@@ -53,7 +53,10 @@ def command(
         return _print(client, path, chosen, entry=entry, as_json=as_json)
     if chosen in servers and not client_entries.serves(servers[chosen], root):
         options.confirmed(f"{path} has another server called {chosen}. Replace it?", yes=yes)
-    done = client_files.change(path or "", lambda now: client_entries.merged(client, now, chosen, entry=entry, path=path or ""))
+    made_of = _made_of(client, chosen, root)
+    done = client_files.change(
+        path or "", lambda now: client_entries.merged(client, now, chosen, entry=entry, path=path or ""), made_of=made_of
+    )
     document = _done(client, done, name=chosen) | {"entry": entry}
     _tell(document, f"{'wrote' if done.changed else 'nothing to change:'} {chosen} in {done.path}", as_json=as_json)
 
@@ -96,9 +99,18 @@ def _remove(client: Client, path: str, names: list[str], *, root: str, yes: bool
     for name in names:
         if not client_entries.serves(servers.get(name), root):
             options.confirmed(f"{name} in {path} does not serve this project. Remove it?", yes=yes)
-    done = client_files.change(path, without) if names else client_files.Changed(path=path, changed=False)
+    if names:
+        made_of = _made_of(client, names[0], root) if len(names) == 1 else client_files.never
+        done = client_files.change(path, without, made_of=made_of, back=True)
+    else:
+        done = client_files.Changed(path=path, changed=False)
     said = f"removed {', '.join(names)} from {done.path}" if done.changed else f"{path} has no entry for this project"
+    said += ", which is what it was before" if done.restored else ""
     _tell(_done(client, done, name=names[0] if names else None), said, as_json=as_json)
+
+
+def _made_of(client: Client, name: str, root: str) -> client_files.MadeOf:
+    return lambda text, origin: client_entries.is_made_of(client, text, origin, name=name, root=root)
 
 
 def _done(client: Client, done: client_files.Changed, *, name: str | None) -> JsonObject:

@@ -4,7 +4,10 @@ import time
 from typing import Final, Protocol
 
 _SHARE: Final = 50
-"""Looking takes at most one part in so many of the time."""
+"""Looking takes at most one part in so many of the time,"""
+_PATIENCE_S: Final = 1.0
+_LARGE_SHARE: Final = 10
+"""but where that would keep clients waiting for longer, one in so many."""
 
 
 class Watched(Protocol):
@@ -34,7 +37,8 @@ class Changes:
         if started < self._due:
             return False
         self._tools.refresh()
-        self._due = started + (time.monotonic() - started) * _SHARE
+        spent = time.monotonic() - started
+        self._due = started + min(spent * _SHARE, max(_PATIENCE_S, spent * _LARGE_SHARE))
         settled, self._seen = self._seen == self._tools.version, self._tools.version
         if not settled or self._told == self._seen:
             return False

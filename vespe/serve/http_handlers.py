@@ -1,10 +1,11 @@
 """The protocol's own handlers on the official SDK's low-level server: the same answers as over stdio, on streams of HTTP. Owns mcp."""
 
 import asyncio
+import logging
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from concurrent import futures
-from functools import partial
+from functools import cache, partial
 from typing import Any, Final, Protocol
 from weakref import WeakSet
 
@@ -19,7 +20,8 @@ from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, Res
 
 from vespe import defaults
 from vespe.models import JsonObject
-from vespe.serve import dialects, protocol, running
+from vespe.serve import protocol, running
+from vespe.serve.changes import Changes, Watched
 from vespe.serve.flights import MAX_CALLS
 from vespe.serve.http_gate import GONE, MAX_BODY_BYTES
 from vespe.serve.progress import Progress
@@ -41,15 +43,15 @@ _METHODS: Final[dict[str, Any]] = {
     "prompts/get": types.GetPromptRequestParams,
     "logging/setLevel": types.SetLevelRequestParams,
 }
+_NOTIFICATIONS: Final[dict[str, Any]] = {
+    "notifications/progress": types.ProgressNotification,
+    "notifications/message": types.LoggingMessageNotification,
+}
 _Context = ServerRequestContext[Any, Any]
 
 
-class Served(protocol.ToolSource, running.Calls, Protocol):
-    """What is served: lists of tools and resources, and calls."""
-
-    def refresh(self) -> bool:
-        """Look whether what is served changed."""
-        ...
+class Served(protocol.ToolSource, running.Calls, Watched, Protocol):
+    """What is served: lists of tools and resources, calls, and whether there is something new."""
 
 
 class Handlers:
@@ -70,21 +72,11 @@ class Handlers:
 
     async def watch(self) -> None:
         """Look for changes now and then, and tell of them; never returns."""
-        before = await anyio.to_thread.run_sync(self._listing)
+        changes = Changes(self._tools)
         while True:
             await anyio.sleep(WATCH_S)
-            now = await anyio.to_thread.run_sync(self._listing)
-            if now != before:
-                before = now
+            if await anyio.to_thread.run_sync(changes.look):
                 await self._changed()
-
-    def _listing(self) -> list[JsonObject]:
-        """Give every page of the list of tools; what did not change is the very same object."""
-        self._tools.refresh()
-        listed = [self._tools.page(dialects.NEWEST, None)]
-        while (cursor := listed[-1].get("nextCursor")) is not None:
-            listed.append(self._tools.page(dialects.NEWEST, cursor))
-        return listed
 
     async def _changed(self) -> None:
         """Tell every client that listens that the tools are other ones now."""
@@ -113,8 +105,8 @@ class Handlers:
         return server
 
     async def _met(self, context: _Context, _: Any) -> None:
-        # A connection is the one thing of a client that outlives a request, and where a message for no request goes.
-        self._clients.add(context.session._connection)
+        if (connection := connection_of(context.session)) is not None:
+            self._clients.add(connection)
 
     async def _answer(self, context: _Context, _: Any) -> JsonObject:
         answer = await anyio.to_thread.run_sync(self._handled, context)
@@ -152,7 +144,7 @@ class Handlers:
     def _handled(self, context: _Context) -> protocol.Handled:
         session = protocol.Session()
         session.initialized, session.revision = True, context.protocol_version
-        kept = context.session._connection.state
+        kept: dict[str, Any] = getattr(connection_of(context.session), "state", {})
         session.log_level = kept.get(_LEVEL)
         request = {"jsonrpc": "2.0", "id": context.request_id, "method": context.method, "params": dict(context.params or {})}
         answer = protocol.handle(request, session, self._tools)
@@ -168,6 +160,24 @@ class _Announcing(Server[Any]):
         return super().create_initialization_options(*arguments, **options)
 
 
+@cache
+def _warn_once(missing: str) -> None:
+    said = "this version of the SDK keeps %s elsewhere: clients of the older revisions hear of no changes, and set no level of log messages"
+    logging.getLogger("mcp").error(said, missing)
+
+
+def connection_of(session: Any) -> Any:
+    """Give what alone outlives a request of a client: where its log level is kept, and where a message for no request goes.
+
+    The SDK has no public name for it. None, and one line of an error, where a later version has another private one.
+    """
+    connection = getattr(session, "_connection", None)
+    if not isinstance(getattr(connection, "state", None), dict) or not hasattr(connection, "send_tool_list_changed"):
+        _warn_once("a client's connection")
+        return None
+    return connection
+
+
 def _result(answer: protocol.Handled) -> JsonObject:
     """Give the result of an answer; raises MCPError for one that is an error."""
     if not isinstance(answer, dict):
@@ -180,7 +190,7 @@ def _result(answer: protocol.Handled) -> JsonObject:
 
 def _notified(context: _Context, loop: asyncio.AbstractEventLoop, message: JsonObject) -> None:
     """Send a message to the stream of the request that it belongs to, from the thread of a call, before anything that follows."""
-    sent = asyncio.run_coroutine_threadsafe(_sent(context.session._request_outbound.notify, message), loop)
+    sent = asyncio.run_coroutine_threadsafe(_sent(context, message), loop)
     # A client that reads nothing, or has gone, misses it; the call goes on.
     futures.wait((sent,), timeout=_PATIENCE_S)
 
@@ -191,8 +201,9 @@ async def _beating(told: Progress) -> None:
         await anyio.to_thread.run_sync(told.beat)
 
 
-async def _sent(outbound: Callable[..., Awaitable[None]], message: JsonObject) -> None:
-    await outbound(message["method"], message.get("params"))
+async def _sent(context: _Context, message: JsonObject) -> None:
+    notification = _NOTIFICATIONS[message["method"]].model_validate(message)
+    await context.session.send_notification(notification, related_request_id=context.request_id)
 
 
 async def _cancelled_when_gone(context: _Context, cancel: threading.Event) -> None:

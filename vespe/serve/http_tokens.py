@@ -3,7 +3,6 @@
 import contextlib
 import os
 import re
-import secrets
 import stat
 from collections.abc import Iterator
 from typing import Final
@@ -50,7 +49,7 @@ def token_for(port: int) -> Iterator[tuple[str, str]]:
 
 
 def _made(path: str) -> str:
-    token = secrets.token_urlsafe(32)
+    token = os.urandom(32).hex()  # as `secrets` makes them, without its imports
     try:
         documents.write_atomic(path, token + "\n", mode=0o600)
     except FileNotFoundError as error:

@@ -8,13 +8,16 @@ from vespe.outcomes import Outcome
 from vespe.serve import dialects
 
 _OWN_KEYS: Final = {"content", "structuredContent", "isError", "_meta"}
-_NEEDED: Final[dict[str, tuple[str, type]]] = {
-    "text": ("text", str),
-    "image": ("data", str),
-    "audio": ("data", str),
-    "resource": ("resource", dict),
-    "resource_link": ("uri", str),
+_NEEDED: Final[dict[str, dict[str, type]]] = {
+    "text": {"text": str},
+    "image": {"data": str, "mimeType": str},
+    "audio": {"data": str, "mimeType": str},
+    "resource": {"resource": dict},
+    "resource_link": {"uri": str, "name": str},
 }
+_OPTIONAL: Final[dict[str, type]] = {
+    "annotations": dict, "_meta": dict, "mimeType": str, "title": str, "description": str, "size": int, "icons": list,
+}  # fmt: skip
 
 
 def result_of(outcome: Outcome, output_schema: JsonObject | None, revision: str) -> JsonObject:
@@ -61,8 +64,19 @@ def is_tool_result(value: JsonValue) -> bool:
 def _is_block(block: Any) -> bool:
     if not isinstance(block, dict) or not isinstance(kind := block.get("type"), str) or kind not in _NEEDED:
         return False
-    key, wanted = _NEEDED[kind]
-    return isinstance(block.get(key), wanted) and (kind not in ("image", "audio") or isinstance(block.get("mimeType"), str))
+    if not all(isinstance(block.get(key), wanted) for key, wanted in _NEEDED[kind].items()):
+        return False
+    return _has_types(block) and (kind != "resource" or _is_contents(block["resource"]))
+
+
+def _has_types(value: JsonObject) -> bool:
+    """Whether what may be said and is said has its type; clients refuse the whole result for one of another."""
+    return all(isinstance(value[key], wanted) for key, wanted in _OPTIONAL.items() if key in value)
+
+
+def _is_contents(resource: JsonObject) -> bool:
+    said = [resource[key] for key in ("text", "blob") if key in resource]
+    return isinstance(resource.get("uri"), str) and len(said) == 1 and isinstance(said[0], str) and _has_types(resource)
 
 
 def _sieved(value: JsonObject, revision: str) -> JsonObject:

@@ -25,6 +25,7 @@ _GRACE_S: Final = 0.5
 """How long calls may go on when stdin has ended; then they are ended."""
 _END_S: Final = 0.5
 _TICK_S: Final = 0.5
+_SPACE: Final = b" \t\r"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +96,7 @@ class _Server:
     def _take(self, line: bytes | None) -> None:
         if line is None:
             self._outbox.send(messages.failed(None, messages.PARSE_ERROR, f"the line is longer than {MAX_LINE_BYTES} bytes"))
-        elif line.strip():
+        elif line.strip(_SPACE):
             self._answer(line)
 
     def _answer(self, line: bytes) -> None:

@@ -73,7 +73,7 @@ class ServedTools:
                 self._now = self._look(self._reopened(before), before)
             except errors.VespeError as error:
                 self._now = snapshot.unreadable(before, error)
-            changed = snapshot.differs(before, self._now, definition=_SHAPE.definition)
+            changed = snapshot.differs(before, self._now, definition=_newest)
             self.version += changed
             return changed
 
@@ -152,6 +152,10 @@ class ServedTools:
         except errors.NotTrusted as error:
             return str(error), self._trust.stamps()
         return grant.kind
+
+
+def _newest(tool: Tool) -> JsonObject:
+    return _entry(tool, dialects.NEWEST)
 
 
 def _entry(tool: Tool, revision: str) -> JsonObject:
