@@ -52,7 +52,7 @@ def command(prompt: str | None, resume: str | None, save: str | None, as_json: b
 
 def _run(prompt: str | None, resume: str | None, *, save: str | None, as_json: bool, parts: _Parts) -> int:
     wanted, path, recorded = parts
-    transcript = transcripts.load(resume) if resume is not None else Transcript()
+    transcript = transcripts.load(resume) if resume else Transcript()
     prompt = _prompt(prompt, transcript)
     kept = _kept(transcript, resume, save)
     provider, hooks = recorded.provider(wanted)
@@ -86,6 +86,8 @@ def _waits_for_model(transcript: Transcript) -> bool:
 
 def _kept(transcript: Transcript, resume: str | None, save: str | None) -> str | None:
     """Keep the conversation in its file from now on; gives the file's path."""
+    if "" in (save, resume):
+        raise errors.UsageError("the name of the conversation's file is empty")
     if save is not None and resume is not None:
         raise errors.UsageError("--resume keeps the conversation in its own file: leave --save out", hint="copy the file to keep both")
     if save is not None and os.path.lexists(save):

@@ -31,7 +31,7 @@ class ClaudeHandler:
         return made | {"tools": [*payload.get("tools", ()), *defined]} if defined else made
 
     def process_stream(
-        self, response: Iterable[bytes], request: StreamingRequest, standard_response: JsonObject, context: StreamContext
+        self, response: Iterable[bytes] | bytes, request: StreamingRequest, standard_response: JsonObject, context: StreamContext
     ) -> StreamResult:
         """Read an answer, run its calls, and continue with the assistant's turn and one user turn of `tool_result` blocks."""
         return process(self, response, request, standard_response, context)

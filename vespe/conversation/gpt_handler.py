@@ -29,7 +29,7 @@ class GptHandler:
         return made | {"tools": [*payload.get("tools", ()), *defined]} if defined else made
 
     def process_stream(
-        self, response: Iterable[bytes], request: StreamingRequest, standard_response: JsonObject, context: StreamContext
+        self, response: Iterable[bytes] | bytes, request: StreamingRequest, standard_response: JsonObject, context: StreamContext
     ) -> StreamResult:
         """Read an answer, run its calls, and continue with the assistant's message and one tool message for each call."""
         return process(self, response, request, standard_response, context)
