@@ -75,7 +75,7 @@ class ToolHandler(Protocol):
     def process_stream(
         self, response: Iterable[bytes] | bytes, request: StreamingRequest, standard_response: JsonObject, context: StreamContext
     ) -> StreamResult:
-        """Read an answer's bytes, whole or in pieces cut anywhere, run its calls, and give what to send next; `standard_response` is filled in."""
+        """Read an answer's bytes, whole or cut anywhere, run its calls, and give what to send next; `standard_response` is filled in."""
         ...
 
 

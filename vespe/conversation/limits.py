@@ -17,8 +17,9 @@ class Limits:
     """The bounds of one run; None is no bound.
 
     `max_iterations` counts the model's turns with tools; after the last of them it gets one turn without. `max_calls` counts
-    the calls that run and `max_calls_per_tool` those of each tool, `max_seconds` the time on the clock, the time in which a person is asked included, and `max_tokens` what the
-    provider says was used, prompts and answers together. Raises UsageError for a bound below 1, and for no time at all.
+    the calls that run and `max_calls_per_tool` those of each tool, `max_seconds` the time on the clock, the time in which a
+    person is asked included, and `max_tokens` what the provider says was used, prompts and answers together. Raises
+    UsageError for a bound below 1, and for no time at all.
     """
 
     max_iterations: int = MAX_ITERATIONS
