@@ -3,6 +3,7 @@
 import binascii
 import itertools
 import threading
+from collections.abc import Sequence
 from typing import Any, Final
 
 from vespe import documents, fields
@@ -20,13 +21,15 @@ _SHOWN: Final = 80
 class Recording:
     """A recording that grows: written whole after each turn and each outcome, so that a crash keeps what there was.
 
-    Safe to share between threads. Raises StorageError, when it is made too, where `path` cannot be written.
+    `keep` are the fields beside OpenAI's own that the requests hold. Safe to share between threads. Raises StorageError,
+    when it is made too, where `path` cannot be written.
     """
 
-    def __init__(self, path: str, *, provider: str, api: str, model: str) -> None:
+    def __init__(self, path: str, *, provider: str, api: str, model: str, keep: Sequence[str] = ()) -> None:
         self._path, self._lock = path, threading.Lock()
         self._before: JsonObject = {"messages": []}
-        self.document: JsonObject = {"version": VERSION, "provider": provider, "api": api, "model": model, "turns": [], "outcomes": []}
+        about: JsonObject = {"version": VERSION, "provider": provider, "api": api, "model": model} | ({"keep": list(keep)} if keep else {})
+        self.document: JsonObject = about | {"turns": [], "outcomes": []}
         self._save()
 
     def add_turn(self, request: JsonObject, answer: JsonObject) -> None:
@@ -58,6 +61,8 @@ def read_recording(path: str) -> JsonObject:
     for key, kind in (("provider", str), ("api", str), ("model", str), ("turns", list), ("outcomes", list)):
         if not isinstance(document.get(key), kind):
             raise InvalidDocument("is no recording of Vespe's", path=path, pointer=f"/{key}")
+    if not (isinstance(keep := document.setdefault("keep", []), list) and all(isinstance(name, str) for name in keep)):
+        raise InvalidDocument("is no recording of Vespe's", path=path, pointer="/keep")
     before: JsonObject = {"messages": []}
     for index, turn in enumerate(document["turns"]):
         if not _is_turn(turn, before):

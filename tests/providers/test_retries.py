@@ -87,6 +87,14 @@ def test_cancelling_ends_a_wait() -> None:
         persistently(raising(failing(after=50)), patience, limits=patience.limits("it", cancel), cancel=cancel)
 
 
+def test_each_wait_is_told_before_it_begins() -> None:
+    told: list[tuple[str, float]] = []
+    patience = Patience(retries=2, on_wait=lambda error, seconds: told.append((error.message, seconds)))
+    with pytest.raises(ProviderError):
+        persistently(raising(failing(after=0.01)), patience, limits=patience.limits("it", None), cancel=None)
+    assert [seconds for _, seconds in told] == [0.01, 0.01] and all(message for message, _ in told)
+
+
 def raising(error: ProviderError) -> "Raises":
     return Raises(error)
 
