@@ -172,3 +172,15 @@ def test_what_fails_beside_a_window_fails_in_its_thread() -> None:
 
     with pytest.raises(ZeroDivisionError, match="beside"):
         events.beside(fails)
+
+
+@pytest.mark.parametrize(
+    ("result", "told"), [(object(), "cannot be said in JSON"), (float("nan"), "cannot be said in JSON"), ("x" * 9_000_000, "cut by vespe")]
+)
+def test_what_json_cannot_say_is_an_error_for_the_model_and_what_is_too_long_is_cut(bench: Bench, result: Any, told: str) -> None:
+    bench.tool("f")
+    events, provider = EventSystem(), SimulatedProvider({"turns": [{"tool_calls": [call("f")]}, {"text": "end"}]})
+    events.subscribe(REQUEST, lambda one: events.publish(RESPONSE, {"request_id": one["request_id"], "result": result}))
+    run = Agent(provider, bench.project(), options=AgentOptions(approve="all"), events=events).run("go")
+    text = results(run.messages)[0][1]
+    assert run.stop_reason == "done" and told in text and len(text) < 2_000_000

@@ -190,7 +190,7 @@ class _Work:
     def _outcome(self, one: Ready) -> Outcome:
         call = Call(tool=one.tool.uid or one.tool.name, arguments=one.inputs, call_id=one.call.call_id)
         try:
-            outcome = self.owner.runner.run_tool(one.tool, call, cancel=self.stop)
+            outcome = calls.as_told(one.tool, self.owner.runner.run_tool(one.tool, call, cancel=self.stop))
         except errors.VespeError as error:
             return calls.refused(one.tool, error)
         if outcome.error is not None and outcome.error.code == "interrupted":
