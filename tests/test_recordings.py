@@ -203,3 +203,11 @@ def test_what_an_endpoint_wants_back_is_the_recordings_to_say(home: Path, tmp_pa
         assert sent(server)[2]["messages"][1]["reasoning_content"] == "hm"
     configuration.unset_value("providers.openai.keep")
     assert ReplayProvider(str(tmp_path / "r.json")).create_message(spoken)["content"] == "Hello"
+
+
+def test_p36_a_prompt_with_the_key_is_recorded_without_it_and_replayed_all_the_same(tmp_path: Path) -> None:
+    spoken, path = [{"role": "user", "content": f"my key is {KEY}, or?"}], tmp_path / "r.json"
+    with asking(said(HELLO)) as (inner, _):
+        RecordingProvider(inner, str(path)).create_message(spoken)
+    assert KEY not in path.read_text(encoding="utf-8")
+    assert ReplayProvider(str(path)).create_message(spoken)["content"] == "Hello"

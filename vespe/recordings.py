@@ -150,7 +150,7 @@ class ReplayProvider:
         if number > len(recorded):
             why = f"the recording {self._path} has {len(recorded)} turns, and this is request {number}"
             raise Diverged(why, turn=number, pointer=f"/turns/{number - 1}", hint=_AGAIN)
-        if found := recording_files.first_difference(recorded[number - 1]["request"], payload):
+        if found := recording_files.first_difference(recorded[number - 1]["request"], payload, masked=True):
             pointer, sentence = found
             why = f"request {number} is not the one of the recording {self._path}: at {pointer or 'its root'} {sentence}"
             raise Diverged(why, turn=number, pointer=pointer, hint=_AGAIN)

@@ -62,6 +62,11 @@ class Limits:
         self._over_by = float("inf") if seconds is None else min(time.monotonic() + min(seconds, self._stall_s), self._ends)
 
     @property
+    def left_s(self) -> float:
+        """The seconds until the deadline over all of it, however silent it is."""
+        return self._ends - time.monotonic()
+
+    @property
     def is_over(self) -> bool:
         """Whether the time that `end_within` gave has passed."""
         return self._over_by <= time.monotonic()

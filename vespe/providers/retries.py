@@ -70,7 +70,8 @@ def persistently(attempt: Callable[[], T], patience: Patience, *, limits: Limits
             if wait is None:
                 raise
             limits.progressed()
-            if wait >= limits.remaining():
+            limits.remaining()
+            if wait >= limits.left_s:
                 raise
             if patience.on_wait is not None:
                 patience.on_wait(error, wait)
