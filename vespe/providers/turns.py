@@ -15,7 +15,7 @@ from vespe.providers.base import Answer, LLMProvider, OnEvent, Reply, Tools
 
 _OF_EVENTS: Final = (b"d", b"e", b":", b"i", b"r")
 """With what server-sent events begin (`data`, `event`, a comment, `id`, `retry`), and no JSON that is an answer."""
-_DRAINED_S: Final = 1.0
+_DRAINED_S: Final = 0.5
 """How long the end of a body is waited for behind its last word, so that the connection can be kept."""
 _LAST_S: Final = 3.0
 """How long more is waited for behind an answer that could be whole: a last usage, Anthropic's next message."""
