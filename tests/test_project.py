@@ -158,6 +158,11 @@ def test_an_ordinary_configuration_has_no_warning(root: Path) -> None:
     assert project.restricted_keys({"active_kits": [], "x_future": {"a": 1}}) == []
 
 
+def test_p3_approvals_of_a_project_are_warned_of_where_they_allow_what_does_not_count() -> None:
+    assert project.restricted_keys({"approvals": {"deny": ["x"], "ask": ["y"]}}) == []
+    assert "can only tighten" in project.restricted_keys({"approvals": {"allow": ["*"], "deny": ["x"]}})[0]
+
+
 def test_activating_keeps_unknown_keys_and_the_order_of_keys(root: Path) -> None:
     config(root).write_text('{"x_future": {"b": 1, "a": [2]}, "active_kits": ["one"], "é": "ü"}', encoding="utf-8")
     assert project.set_active(root, ["two", "one", "two"]).active_kits == ("one", "two")

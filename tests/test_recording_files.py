@@ -25,7 +25,14 @@ TURN = {"same_messages": 0, "same": [], "request": {"messages": []}, "answer": {
         ({"turns": [TURN | {"same_messages": -1}]}, "/turns/0", "is no turn"),
         ({"turns": [TURN | {"same": ["model"]}]}, "/turns/0", "is no turn"),
         ({"turns": [TURN | {"same": None}]}, "/turns/0", "is no turn"),
+        ({"turns": [TURN | {"answer": {"status": "200"}}]}, "/turns/0", "is no turn"),
+        ({"turns": [TURN | {"answer": {"body": 5}}]}, "/turns/0", "is no turn"),
+        ({"turns": [TURN | {"answer": {"error": "x"}}]}, "/turns/0", "is no turn"),
+        ({"turns": [TURN | {"answer": {"error": {"status": []}}}]}, "/turns/0", "is no turn"),
         ({"outcomes": [{"call_id": 1}]}, "/outcomes/0", "is no outcome"),
+        ({"outcomes": [{"call_id": "a", "outcome": {"notes": 1}}]}, "/outcomes/0", "is no outcome"),
+        ({"outcomes": [{"call_id": "a", "outcome": {"error": {"why": 1}}}]}, "/outcomes/0", "is no outcome"),
+        ({"keep": "x"}, "/keep", "is no recording"),
     ],
 )
 def test_what_is_no_recording_is_told_with_its_pointer(change: Any, pointer: str, told: str, tmp_path: Path) -> None:
@@ -73,3 +80,20 @@ def test_the_first_difference_is_named(recorded: Any, given: Any, pointer: str) 
 
 def test_the_order_of_keys_is_no_difference() -> None:
     assert recording_files.first_difference({"a": 1, "b": [None]}, {"b": [None], "a": 1}) is None
+
+
+@pytest.mark.parametrize(
+    ("recorded", "given", "fits"),
+    [
+        ("my key ***", "my key sk-1", True),
+        ("***, *** and ***.", "a, b and c.", True),
+        ("***", "", True),
+        ("a***a", "a", False),
+        ("a *** b *** c", "a 1 c", False),
+        ("key ***", "no key sk-1", False),
+        ("***", 5, False),
+    ],
+)
+def test_a_mask_stands_for_the_key_that_was_not_recorded(recorded: str, given: Any, *, fits: bool) -> None:
+    assert (recording_files.first_difference([recorded], [given], masked=True) is None) == fits
+    assert recording_files.first_difference([recorded], [given]) is not None

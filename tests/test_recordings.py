@@ -9,7 +9,8 @@ import pytest
 
 from tests.loopback import Loopback
 from tests.providers import test_anthropic, test_ollama
-from tests.providers.serving import CHUNKS, HELLO, KEY, USER, asking, cut, in_turn, said, stream
+from tests.providers.serving import CHUNKS, HELLO, KEY, USER, asking, cut, in_turn, said, sent, stream
+from vespe import configuration
 from vespe.conversation.stream_base import StreamEvent
 from vespe.errors import Diverged, InvalidDocument, ProviderError
 from vespe.models import JsonObject
@@ -192,3 +193,21 @@ def test_an_api_that_nobody_knows_is_told(recording: Path) -> None:
     with pytest.raises(InvalidDocument, match="an API that Vespe does not know") as caught:
         ReplayProvider(str(recording))
     assert caught.value.pointer == "/api"
+
+
+def test_what_an_endpoint_wants_back_is_the_recordings_to_say(home: Path, tmp_path: Path) -> None:
+    configuration.set_value("providers.openai.keep", ["reasoning_content"])
+    spoken = [*USER, {"role": "assistant", "content": "a", "reasoning_content": "hm"}, *USER]
+    with asking(said(HELLO)) as (inner, server):
+        RecordingProvider(inner, str(tmp_path / "r.json")).create_message(spoken)
+        assert sent(server)[2]["messages"][1]["reasoning_content"] == "hm"
+    configuration.unset_value("providers.openai.keep")
+    assert ReplayProvider(str(tmp_path / "r.json")).create_message(spoken)["content"] == "Hello"
+
+
+def test_p36_a_prompt_with_the_key_is_recorded_without_it_and_replayed_all_the_same(tmp_path: Path) -> None:
+    spoken, path = [{"role": "user", "content": f"my key is {KEY}, or?"}], tmp_path / "r.json"
+    with asking(said(HELLO)) as (inner, _):
+        RecordingProvider(inner, str(path)).create_message(spoken)
+    assert KEY not in path.read_text(encoding="utf-8")
+    assert ReplayProvider(str(path)).create_message(spoken)["content"] == "Hello"

@@ -167,3 +167,16 @@ def test_an_idle_connection_tells_its_end(port: int) -> None:
     assert stream.get_extra_info("ssl_object") is None
     stream.close()
     assert stream.get_extra_info("is_readable") is True
+
+
+def test_what_is_over_already_is_waited_for_only_so_long_and_no_longer_than_a_silence() -> None:
+    made = Limits("the answer", timeout_s=60, stall_s=30)
+    made.end_within(60)
+    assert not made.is_over
+    assert made.remaining() <= 30
+    made.end_within(0)
+    assert made.is_over
+    with pytest.raises(sockets.ConnectionBroken, match="nothing more"):
+        made.remaining()
+    made.end_within(None)
+    assert made.remaining() > 0

@@ -269,6 +269,17 @@ def _finished(tool: Tool, execution: Execution, attempt: _Attempt) -> Outcome:
     return outcome if text and len(text) * 4 <= cap else _cut(outcome, cap)
 
 
+def as_told(tool: Tool, outcome: Outcome) -> Outcome:
+    """Give an Outcome that another runner than a call path made as a call path would: in JSON's words, cut at the tool's limit.
+
+    Raises InvalidOutput for a result that JSON cannot say.
+    """
+    if outcome.error is not None or outcome.truncated:
+        return outcome
+    result, notes, _ = _sayable(outcome.result, outcome.notes)
+    return _cut(replace(outcome, result=result, notes=notes), tool.max_output_bytes or defaults.MAX_OUTPUT_BYTES)
+
+
 def _sayable(result: JsonValue, notes: tuple[str, ...]) -> tuple[JsonValue, tuple[str, ...], str]:
     """Make sure that JSON can say the result, whoever made it, and give its text; a lone surrogate is repaired, and noted."""
     try:

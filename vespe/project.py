@@ -130,15 +130,15 @@ def restricted_keys(document: JsonObject) -> list[str]:
     """Give a warning for each key, at any depth of a project's config.json, that only the user may set.
 
     All are ignored, but `allow_hosts`, `approvals` and `sandbox` at the top, which can tighten what the user says
-    (`configuration.narrowed`, `call_policy.rules_of`).
+    (`configuration.narrowed`, `call_policy.rules_of`). Approvals that allow nothing say what counts, and need no warning.
     """
     only = "only your own configuration may say it (`vespe config set`)"
     return [
         f"{pointer} in {defaults.CONFIG_FILE} can only tighten your own configuration, never widen it"
         if pointer in _TIGHTENING
         else f"{pointer} in {defaults.CONFIG_FILE} is ignored: {only}"
-        for pointer, key, _ in _members(document, "")
-        if key in RESTRICTED
+        for pointer, key, value in _members(document, "")
+        if key in RESTRICTED and not (pointer == "/approvals" and isinstance(value, dict) and not value.get("allow"))
     ]
 
 

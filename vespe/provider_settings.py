@@ -19,10 +19,12 @@ _LOOPBACK: Final = re.compile(r"127\.[0-9.]+|::1|localhost")
 class ProviderSettings:
     """`providers.NAME` of the user's config.json; "" is what is not said.
 
-    `api_key_env` names the environment variable that holds the key; `headers` go with every request; `keep` names fields
-    beside OpenAI's own that an endpoint wants back in messages, such as `reasoning_content`.
+    `api` says whose wire format an endpoint speaks (one of APIS) that has a name of the user's own. `api_key_env` names
+    the environment variable that holds the key; `headers` go with every request; `keep` names fields beside OpenAI's own
+    that an endpoint wants back in messages, such as `reasoning_content`.
     """
 
+    api: str = ""
     base_url: str = ""
     api_key_env: str = ""
     api_key: str = field(default="", repr=False)
@@ -32,6 +34,8 @@ class ProviderSettings:
     keep: Sequence[str] = ()
 
 
+APIS: Final = ("openai", "anthropic", "ollama")
+"""The wire formats of providers."""
 KEYS: Final = tuple(item.name for item in fields(ProviderSettings))
 """What can be said of a provider; other keys are kept and mean nothing."""
 
@@ -70,6 +74,8 @@ def refuse_unusable(key: str, value: JsonValue) -> None:
             refuse_unusable(f"{key}.{name}", item)
     if len(parts) > 2 and parts[2] not in KEYS:
         raise UsageError(f"a provider has no setting {parts[2]!r}", hint=f"there are {', '.join(KEYS)}")
+    if len(parts) == 3 and parts[2] == "api" and value not in APIS:
+        raise UsageError(f"{value!r} is no API of a provider", hint=f"there are {', '.join(APIS)}")
     if len(parts) == 3 and parts[2] == "base_url" and isinstance(value, str):
         endpoint_url(value)
 

@@ -3,6 +3,7 @@
 import binascii
 import itertools
 import threading
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from vespe import documents, fields
@@ -10,23 +11,38 @@ from vespe.errors import InvalidDocument
 from vespe.models import JsonObject, JsonValue
 from vespe.outcomes import Failure, Outcome
 from vespe.pointers import escape_pointer
+from vespe.redaction import MASK
 
 VERSION: Final = 1
 """The version of the format; a file of another is refused."""
 MAX_BYTES: Final = 256 * 1024 * 1024
 _SHOWN: Final = 80
+_ANSWER: Final = {
+    "body": (str,),
+    "body_base64": (str,),
+    "status": (int,),
+    "content_type": (str,),
+    "framed": (bool,),
+    "error": (dict, type(None)),
+}
+_ERROR: Final = {"message": (str,), "status": (int,), "vendor_code": (str,), "request_id": (str,), "transient": (bool,)}
+_MAYBE: Final = (str, type(None))
+_OUTCOME: Final = {"tool": _MAYBE, "uid": _MAYBE, "truncated": (bool,), "logs": (str,), "notes": (list,), "error": (dict, type(None))}
+_FAILURE: Final = {"code": (str,), "message": (str,), "retryable": (bool,), "details": (dict,), "hint": (str,)}
 
 
 class Recording:
     """A recording that grows: written whole after each turn and each outcome, so that a crash keeps what there was.
 
-    Safe to share between threads. Raises StorageError, when it is made too, where `path` cannot be written.
+    `keep` are the fields beside OpenAI's own that the requests hold. Safe to share between threads. Raises StorageError,
+    when it is made too, where `path` cannot be written.
     """
 
-    def __init__(self, path: str, *, provider: str, api: str, model: str) -> None:
+    def __init__(self, path: str, *, provider: str, api: str, model: str, keep: Sequence[str] = ()) -> None:
         self._path, self._lock = path, threading.Lock()
         self._before: JsonObject = {"messages": []}
-        self.document: JsonObject = {"version": VERSION, "provider": provider, "api": api, "model": model, "turns": [], "outcomes": []}
+        about: JsonObject = {"version": VERSION, "provider": provider, "api": api, "model": model} | ({"keep": list(keep)} if keep else {})
+        self.document: JsonObject = about | {"turns": [], "outcomes": []}
         self._save()
 
     def add_turn(self, request: JsonObject, answer: JsonObject) -> None:
@@ -58,6 +74,8 @@ def read_recording(path: str) -> JsonObject:
     for key, kind in (("provider", str), ("api", str), ("model", str), ("turns", list), ("outcomes", list)):
         if not isinstance(document.get(key), kind):
             raise InvalidDocument("is no recording of Vespe's", path=path, pointer=f"/{key}")
+    if not (isinstance(keep := document.setdefault("keep", []), list) and all(isinstance(name, str) for name in keep)):
+        raise InvalidDocument("is no recording of Vespe's", path=path, pointer="/keep")
     before: JsonObject = {"messages": []}
     for index, turn in enumerate(document["turns"]):
         if not _is_turn(turn, before):
@@ -65,7 +83,7 @@ def read_recording(path: str) -> JsonObject:
         messages = before["messages"][: turn["same_messages"]] + turn["request"]["messages"]
         before = turn["request"] = {key: before[key] for key in turn["same"]} | turn["request"] | {"messages": messages}
     for index, item in enumerate(document["outcomes"]):
-        if not isinstance(item, dict) or not isinstance(item.get("call_id"), str) or not isinstance(item.get("outcome"), dict):
+        if not isinstance(item, dict) or not isinstance(item.get("call_id"), str) or not _is_outcome(item.get("outcome")):
             raise InvalidDocument("is no outcome of a call", path=path, pointer=f"/outcomes/{index}")
     return document
 
@@ -96,8 +114,11 @@ def outcome_of(document: JsonObject) -> Outcome:
     return Outcome(tool=document.get("tool"), uid=document.get("uid"), error=failure, notes=tuple(document.get("notes", ())), **kept)
 
 
-def first_difference(recorded: JsonValue, given: JsonValue, pointer: str = "") -> tuple[str, str] | None:
-    """Give the pointer of the first place where two values differ and a sentence about it, None where they are the same."""
+def first_difference(recorded: JsonValue, given: JsonValue, pointer: str = "", *, masked: bool = False) -> tuple[str, str] | None:
+    """Give the pointer of the first place where two values differ and a sentence about it, None where they are the same.
+
+    With `masked`, `***` in a recorded text stands for any text: a key stood there, which was not recorded.
+    """
     if isinstance(recorded, dict) and isinstance(given, dict):
         keys = [*recorded, *(key for key in given if key not in recorded)]
         steps: list[tuple[str | int, bool, bool]] = [(key, key in recorded, key in given) for key in keys]
@@ -105,25 +126,56 @@ def first_difference(recorded: JsonValue, given: JsonValue, pointer: str = "") -
         steps = [(i, i < len(recorded), i < len(given)) for i in range(max(len(recorded), len(given)))]
     else:
         same = recorded == given and isinstance(recorded, bool) == isinstance(given, bool)
-        return None if same else (pointer, f"{_shown(recorded)} was recorded, and now it is {_shown(given)}")
+        return (
+            None
+            if same or (masked and _fits(recorded, given))
+            else (pointer, f"{_shown(recorded)} was recorded, and now it is {_shown(given)}")
+        )
     for step, was, now in steps:
         here = f"{pointer}/{escape_pointer(str(step))}"
         if not was:
             return here, f"{_shown(given[step])} is new"
         if not now:
             return here, f"{_shown(recorded[step])} was recorded, and now there is nothing"
-        if found := first_difference(recorded[step], given[step], here):
+        if found := first_difference(recorded[step], given[step], here, masked=masked):
             return found
     return None
+
+
+def _has(given: JsonObject, kinds: Mapping[str, tuple[type, ...]]) -> bool:
+    """Whether the keys that Vespe reads have values that it wrote: True is no number."""
+    return all(type(given[key]) in wanted for key, wanted in kinds.items() if key in given)
+
+
+def _is_outcome(outcome: JsonValue) -> bool:
+    if not isinstance(outcome, dict) or not _has(outcome, _OUTCOME) or not all(isinstance(note, str) for note in outcome.get("notes", ())):
+        return False
+    error = outcome.get("error")
+    return error is None or ({"code", "message"} <= error.keys() <= _FAILURE.keys() and _has(error, _FAILURE))
 
 
 def _is_turn(turn: JsonValue, before: JsonObject) -> bool:
     if not isinstance(turn, dict) or not isinstance(turn.get("request"), dict) or not isinstance(turn.get("answer"), dict):
         return False
+    if not _has(turn["answer"], _ANSWER) or not _has(turn["answer"].get("error") or {}, _ERROR):
+        return False
     known, same = turn.get("same_messages"), turn.get("same")
     if not isinstance(known, int) or not 0 <= known <= len(before["messages"]) or not isinstance(same, list):
         return False
     return isinstance(turn["request"].get("messages"), list) and all(isinstance(key, str) and key in before for key in same)
+
+
+def _fits(recorded: JsonValue, given: JsonValue) -> bool:
+    if not (isinstance(recorded, str) and isinstance(given, str) and MASK in recorded):
+        return False
+    first, *between, last = recorded.split(MASK)
+    at = len(first)
+    for part in between:
+        found = given.find(part, at)
+        if found < 0:
+            return False
+        at = found + len(part)
+    return given.startswith(first) and given.endswith(last) and at + len(last) <= len(given)
 
 
 def _is_same(one: JsonValue, other: JsonValue) -> bool:

@@ -1,8 +1,9 @@
 """Providers that write down what passes, and ones that give it again: without a network, and without running a tool."""
 
+import functools
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Final
@@ -12,7 +13,7 @@ from vespe.conversation.stream_base import StreamingProcessor
 from vespe.errors import Diverged, InvalidDocument, ProviderError
 from vespe.models import JsonObject, JsonValue
 from vespe.outcomes import Outcome
-from vespe.providers import turns
+from vespe.providers import openai_wire, turns
 from vespe.providers.base import Answer, LLMProvider, OnEvent, Reply, Tools
 
 _APIS: Final = ("openai", "anthropic", "ollama")
@@ -31,7 +32,9 @@ class RecordingProvider:
 
     def __init__(self, inner: LLMProvider, path: str | os.PathLike[str]) -> None:
         self.inner, self.name, self.api, self.model = inner, inner.name, inner.api, inner.model
-        self._recording = recording_files.Recording(os.fspath(path), provider=self.name, api=self.api, model=self.model)
+        self.keep: Sequence[str] = getattr(inner, "keep", ())
+        about = {"provider": self.name, "api": self.api, "model": self.model}
+        self._recording = recording_files.Recording(os.fspath(path), **about, keep=self.keep)
         self.payload, self.answer, self.processor, self.close = inner.payload, inner.answer, inner.processor, inner.close
 
     @contextmanager
@@ -75,9 +78,13 @@ class ReplayProvider:
         self.name, self.api, self.model = (str(self._document[key]) for key in ("provider", "api", "model"))
         if self.api not in _APIS:
             raise InvalidDocument(f"was recorded from an API that Vespe does not know: {self.api!r}", path=self._path, pointer="/api")
+        self.keep: Sequence[str] = self._document["keep"]
         # The one that builds the same requests; it is never asked to send one.
         self._inner = providers.provider_class(self.api)(self.model)
         self.payload, self.answer = self._inner.payload, self._inner.answer
+        if self.api == "openai":
+            # What an endpoint wanted back is said by the recording, and not by this machine's settings.
+            self.payload = functools.partial(openai_wire.payload, self.model, keep=self.keep)
         self._turn = 0
         self._outcomes: list[JsonObject] = list(self._document["outcomes"])
         self._lock = threading.Lock()
@@ -143,7 +150,7 @@ class ReplayProvider:
         if number > len(recorded):
             why = f"the recording {self._path} has {len(recorded)} turns, and this is request {number}"
             raise Diverged(why, turn=number, pointer=f"/turns/{number - 1}", hint=_AGAIN)
-        if found := recording_files.first_difference(recorded[number - 1]["request"], payload):
+        if found := recording_files.first_difference(recorded[number - 1]["request"], payload, masked=True):
             pointer, sentence = found
             why = f"request {number} is not the one of the recording {self._path}: at {pointer or 'its root'} {sentence}"
             raise Diverged(why, turn=number, pointer=pointer, hint=_AGAIN)

@@ -49,13 +49,27 @@ class Limits:
         self._what, self._timeout_s, self._cancel, self._hint = what, timeout_s, cancel, hint
         self._stall_s, self._connect_s = stall_s, connect_s
         self._ends = time.monotonic() + timeout_s
-        self._silent_until = self._connected_by = float("inf")
+        self._silent_until = self._connected_by = self._over_by = float("inf")
         self.dialled = False
         self.progressed()
 
     def progressed(self) -> None:
         """Note that something came or went: the time of silence begins again."""
         self._silent_until = time.monotonic() + self._stall_s
+
+    def end_within(self, seconds: float | None) -> None:
+        """Wait at most so long for what may still come, since what was asked for is there; None takes that back."""
+        self._over_by = float("inf") if seconds is None else min(time.monotonic() + min(seconds, self._stall_s), self._ends)
+
+    @property
+    def left_s(self) -> float:
+        """The seconds until the deadline over all of it, however silent it is."""
+        return self._ends - time.monotonic()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the time that `end_within` gave has passed."""
+        return self._over_by <= time.monotonic()
 
     @contextlib.contextmanager
     def connecting(self) -> Iterator[None]:
@@ -80,13 +94,15 @@ class Limits:
         if self._cancel is not None and self._cancel.is_set():
             raise Interrupted(f"{self._what} was cancelled")
         now = time.monotonic()
+        if self._over_by <= now:
+            raise ConnectionBroken("nothing more is waited for")
         if self._ends <= now:
             raise TimedOut(self._what, seconds=self._timeout_s, hint=self._hint)
         if self._silent_until <= now:
             raise TimedOut(self._what, seconds=self._stall_s, did="brought nothing", hint=self._hint)
         if self._connected_by <= now:
             raise ConnectionBroken(f"it did not answer within {self._connect_s:g} s")
-        return min(self._ends, self._silent_until, self._connected_by) - now
+        return min(self._ends, self._silent_until, self._connected_by, self._over_by) - now
 
     def wait(self, descriptor: int, event: int, *, at_most_s: float = float("inf")) -> bool:
         """Wait until the descriptor is ready; False where `at_most_s` passed first. Raises as `remaining` does."""

@@ -41,5 +41,13 @@ def test_inputs_are_shown_inert_and_long_ones_say_how_much_is_left_out(
     assert "\\u202e" in said and "more characters" in said and "\u202e" not in said
 
 
+def test_all_that_a_tool_would_get_can_be_seen_before_the_answer(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("v\nY\n"))
+    assert ask(Question(tool=TOOL, inputs={"a": "x" * 9000 + "end\u202e"}, why="because")).allowed
+    assert 'xend\\u202e"' in capfd.readouterr().err
+
+
 def test_without_a_terminal_there_is_nobody_to_ask() -> None:
     assert asker(Shown()) is None

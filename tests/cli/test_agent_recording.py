@@ -9,7 +9,7 @@ from vespe.errors import UsageError
 
 @pytest.fixture
 def wanted() -> Wanted:
-    nothing = dict.fromkeys(("provider", "script", "kit", "max_seconds", "max_tokens", "project_dir"))
+    nothing = dict.fromkeys(("provider", "script", "kit", "max_calls_per_tool", "max_seconds", "max_tokens", "project_dir"))
     plain = {"model": "", "system": "", "names": (), "approve": "ask", "max_iterations": 5, "max_calls": 100}
     return Wanted(**nothing, **plain, no_tools=False, strict=False, stream=True, trusted=False)  # type: ignore[arg-type]  # as click gives them
 

@@ -213,3 +213,21 @@ def test_a_session_that_was_killed_while_a_tool_ran_is_resumed_without_running_i
     said = command("agent", "run", *script(project, "end"), "--resume", "kept.json", "--approve", "all", "--json").document
     told = [text for _, text in results(said["messages"])]
     assert "earlier session" in told[0] and told[1] == "marked" and marking.read_text() == "x"
+
+
+def test_an_empty_name_of_a_file_is_no_way_to_keep_nothing(command: Command, project: Path) -> None:
+    for option in ("--save", "--resume"):
+        assert command("agent", "run", "go", *script(project, "hi"), option, "", "--json").document["error"]["code"] == "usage"
+
+
+def test_p40c_calls_of_one_tool_can_be_bounded(command: Command, project: Path, marking: Path) -> None:
+    arguments = (*script(project, [call("mark"), call("mark")], "end"), "--approve", "all", "--max-calls-per-tool", "1")
+    assert command("agent", "run", "go", *arguments).code == 0 and marking.read_text() == "x"
+
+
+@pytest.mark.parametrize("option", ["--save", "--resume", "--script"])
+def test_one_file_is_not_two_things(command: Command, project: Path, option: str) -> None:
+    (project / "kept.json").write_text("[]", encoding="utf-8")
+    given = ("--record", "kept.json", option, str(project / "kept.json"), "--provider", "simulated", "--json")
+    said = command("agent", "run", "go", *given)
+    assert (said.code, "same file" in said.document["error"]["message"]) == (2, True) and (project / "kept.json").read_text() == "[]"

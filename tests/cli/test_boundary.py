@@ -92,6 +92,14 @@ def test_a_closed_stdout_is_a_sentence(home: Path) -> None:
     assert (done.returncode, done.stderr) == (1, "vespe: error: cannot write to stdout: Bad file descriptor\n")
 
 
+@pytest.mark.parametrize("arguments", ["config set secrets.X -", "tool run f --args -", "agent run -"])
+def test_a_closed_stdin_is_an_empty_one(home: Path, arguments: str) -> None:
+    done = subprocess.run(
+        ["sh", "-c", f"{sys.executable} -m vespe {arguments} <&-"], capture_output=True, text=True, encoding="utf-8", check=False
+    )
+    assert done.returncode != 70 and "bug" not in done.stderr
+
+
 def test_a_reader_that_has_gone_ends_the_command_quietly(home: Path) -> None:
     ours, theirs = os.pipe()
     os.close(ours)

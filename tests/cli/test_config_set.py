@@ -34,3 +34,12 @@ def test_a_setting_is_removed_by_unset(command: Command) -> None:
 @pytest.mark.parametrize("arguments", [("allow_hosts", "x"), ("nonsense", "1"), ("sandbox",), ("sandbox", "off", "--unset")])
 def test_what_cannot_be_set_is_a_usage_error(command: Command, arguments: tuple[str, ...]) -> None:
     assert command("config", "set", *arguments).code == 2
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("approvals.deny", '"x"'), ("approvals.deny", "[1]"), ("approvals.denny", "[]"), ("approvals", '{"ask": {}}')]
+)
+def test_what_is_no_rule_on_calls_is_refused_before_it_stands_in_the_file(command: Command, home: Path, key: str, value: str) -> None:
+    said = command("config", "set", key, value)
+    assert (said.code, "/approvals" in said.err, (home / "config/vespe/config.json").exists()) == (2, True, False)
+    assert command("config", "set", "approvals.deny", '["x", {"tool": "y", "arguments": {"path": "*"}}]').code == 0

@@ -131,3 +131,8 @@ def test_after_cleanup_another_body_may_come() -> None:
     processor, _ = read(body(*WHOLE))
     processor.cleanup()
     assert (processor.message(), processor.native_message(), processor.usage) == ({"role": "assistant", "content": None}, {}, None)
+
+
+def test_a_stream_without_its_message_start_is_read_all_the_same() -> None:
+    processor, _ = read(body(*WHOLE[1:]))
+    assert processor.get_tool_calls() == [CALL] and processor.complete

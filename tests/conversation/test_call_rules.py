@@ -25,11 +25,22 @@ WRITE = Tool(uid="u", name="write_file", description="", input_schema={}, scope=
         ({"tool": "*", "arguments": {"force": "true"}}, {"force": True}, True),
         ({"tool": "*", "arguments": {"argv": '*"-rf"*'}}, {"argv": ["rm", "-rf"]}, True),
         ({"tool": "*", "arguments": {"path": "a", "mode": "w"}}, {"path": "a", "mode": "r"}, False),
+        ({"tool": "*", "arguments": {"path": "app/[id]/*"}}, {"path": "app/[id]/page"}, True),
+        ({"tool": "*", "arguments": {"path": "app/[id]/*"}}, {"path": "app/i/page"}, False),
+        ({"tool": "*", "arguments": {"path": "keys/*"}}, {"path": "notes/.././keys//a"}, True),
     ],
 )
 def test_a_rule_matches_by_name_and_by_every_pattern_of_its_arguments(entry: Any, inputs: dict[str, Any], matches: bool) -> None:
     (rule,) = read_rules({"deny": [entry]}, path="config.json")
     assert rule.matches(WRITE, inputs) is matches
+
+
+@pytest.mark.parametrize(
+    ("path", "matches"), [("notes/a", True), ("notes/b/../a", True), ("notes/../a", False), ("./notes/a", False), ("notes/a..b", True)]
+)
+def test_what_is_allowed_is_so_wherever_a_path_leads(path: str, matches: bool) -> None:
+    (rule,) = read_rules({"allow": [{"tool": "*", "arguments": {"path": "notes/*"}}]}, path="config.json")
+    assert rule.matches(WRITE, {"path": path}) is matches
 
 
 @pytest.mark.parametrize(

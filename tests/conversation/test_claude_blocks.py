@@ -98,3 +98,9 @@ def test_what_was_held_back_is_told_without_a_stop_too() -> None:
 
 def test_an_id_in_our_alphabet_is_told_as_it_was() -> None:
     assert grown({"type": "tool_use", "id": "vespe_id_613a31", "name": "f"}, order=0)[0].call_id == "a:1"
+
+
+def test_a_delta_that_is_an_object_and_no_text_is_the_input_and_never_left_out() -> None:
+    block, events = grown({"type": "tool_use", "id": "t", "name": "f", "input": {}}, json_delta({"path": "a"}), order=0)
+    assert block.native()["input"] == {"path": "a"}
+    assert [event.text for event in events if event.type == "tool_arguments"] == ['{"path":"a"}']

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.conversation.agents_on_disk import NUMBER, Bench, call, results
-from vespe import Agent, AgentOptions, Call, EventSystem
+from vespe import Agent, AgentOptions, Call, EventSystem, Limits, StreamEvent
 from vespe.conversation.events import DEFINITIONS_REQUEST, DEFINITIONS_RESPONSE, GUI_UPDATE, REQUEST, RESPONSE, SUBSCRIBER_ERROR
 from vespe.errors import Interrupted
 from vespe.models import Tool
@@ -144,3 +144,43 @@ def test_a_window_is_kept_alive_while_a_tool_runs_here_and_cancelling_ends_the_t
     events.subscribe(GUI_UPDATE, lambda data: beats.append(threading.current_thread().name))
     assert events.run_tool(path.tool("slow"), Call(tool="slow")).ok
     assert len(beats) >= 2 and set(beats) == {threading.current_thread().name}
+
+
+def test_a_window_is_kept_alive_while_the_model_is_awaited_and_is_told_in_its_own_thread(bench: Bench) -> None:
+    bench.tool("f")
+    events, threads = EventSystem(), list[str]()
+    events.subscribe(GUI_UPDATE, lambda data: threads.append(threading.current_thread().name))
+    script = {"turns": [{"text": "I call.", "tool_calls": [call("f")]}, {"fail": {"stall": True}}]}
+    options, heard = AgentOptions(approve="all", limits=Limits(max_seconds=0.5)), list[str]()
+
+    def told(event: StreamEvent) -> None:
+        heard.append(event.type)
+        threads.append(threading.current_thread().name)
+
+    result = Agent(SimulatedProvider(script), bench.project(), options=options, events=events, on_event=told).run("go")
+    assert (result.stop_reason, len(results(result.messages)), len(bench.ran)) == ("max_seconds", 1, 1)
+    assert set(threads) == {threading.current_thread().name} and threads.count(threads[0]) - len(heard) >= 3
+    assert heard[0] == "text" and "tool_result" in heard
+
+
+def test_what_fails_beside_a_window_fails_in_its_thread() -> None:
+    events = EventSystem()
+    events.subscribe(GUI_UPDATE, lambda data: None)
+
+    def fails(ending: threading.Event, tell: Any) -> None:
+        raise ZeroDivisionError("beside")
+
+    with pytest.raises(ZeroDivisionError, match="beside"):
+        events.beside(fails)
+
+
+@pytest.mark.parametrize(
+    ("result", "told"), [(object(), "cannot be said in JSON"), (float("nan"), "cannot be said in JSON"), ("x" * 9_000_000, "cut by vespe")]
+)
+def test_what_json_cannot_say_is_an_error_for_the_model_and_what_is_too_long_is_cut(bench: Bench, result: Any, told: str) -> None:
+    bench.tool("f")
+    events, provider = EventSystem(), SimulatedProvider({"turns": [{"tool_calls": [call("f")]}, {"text": "end"}]})
+    events.subscribe(REQUEST, lambda one: events.publish(RESPONSE, {"request_id": one["request_id"], "result": result}))
+    run = Agent(provider, bench.project(), options=AgentOptions(approve="all"), events=events).run("go")
+    text = results(run.messages)[0][1]
+    assert run.stop_reason == "done" and told in text and len(text) < 2_000_000

@@ -22,6 +22,7 @@ def test_each_takes_tools_and_puts_them_and_the_prompt_into_a_payload_of_its_api
     assert handler.supports_tools() and len(made["tools"]) == 1 and "tools" not in payload
     assert "Use tools." in (made["system"] if api == "anthropic" else made["messages"][0]["content"])
     assert handler.prepare_payload(payload, [], "") == payload
+    assert handler.prepare_payload(payload | {"tools": None}, [bench.project().load_tool("double")], "")["tools"] == made["tools"]
 
 
 @pytest.mark.parametrize("api", HANDLERS)

@@ -2,11 +2,13 @@
 
 import pytest
 
-from vespe.conversation.limits import Limits, Spent
+from vespe.conversation.limits import Limits, Quota, Spent
 from vespe.errors import UsageError
 
 
-@pytest.mark.parametrize("bad", [{"max_iterations": 0}, {"max_calls": 0}, {"max_tokens": -1}, {"max_seconds": 0.0}])
+@pytest.mark.parametrize(
+    "bad", [{"max_iterations": 0}, {"max_calls": 0}, {"max_tokens": -1}, {"max_calls_per_tool": 0}, {"max_seconds": 0.0}]
+)
 def test_a_bound_that_allows_nothing_is_refused_by_name(bad: dict[str, int]) -> None:
     with pytest.raises(UsageError, match=next(iter(bad))):
         Limits(**bad)
@@ -28,3 +30,9 @@ def test_a_limit_counts_once_it_is_used_up() -> None:
     )
     spent.add_usage({"total_tokens": 10})
     assert (spent.over(Limits(max_tokens=11)), spent.over(Limits(max_tokens=10)), spent.over(Limits())) == ("", "max_tokens", "")
+
+
+def test_a_quota_counts_each_tool_for_itself() -> None:
+    quota = Quota(1)
+    quota.take("f")
+    assert "1 call of 'f'" in quota.why_not("f") and not quota.why_not("g") and not Quota().why_not("f")

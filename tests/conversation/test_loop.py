@@ -205,3 +205,12 @@ def test_events_tell_of_text_calls_and_results_streamed_or_not_with_the_time_bef
 
 def test_a_text_is_all_of_a_contents_texts() -> None:
     assert (text_of([{"type": "text", "text": "a"}, {"type": "image_url"}, {"type": "text", "text": "b"}]), text_of(None)) == ("ab", "")
+
+
+def test_p40c_the_limit_on_calls_of_one_tool_is_told_to_the_model_and_the_run_goes_on(bench: Bench) -> None:
+    for name in ("f", "g"):
+        bench.tool(name)
+    turns = ([call("f"), call("f"), call("g")], [call("f")], "end")
+    result = bench.agent(*turns, limits=Limits(max_calls_per_tool=1)).run("go")
+    assert (result.stop_reason, bench.ran) == ("done", ["f", "g"])
+    assert ["the limit of 1 call of 'f'" in text for _, text in results(result.messages)] == [False, True, False, True]

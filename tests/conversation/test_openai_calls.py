@@ -25,6 +25,12 @@ def gathered(*deltas: Any) -> list[tuple[str, str, str]]:
 
 F, G = "f", "g"
 CASES = {
+    "empty objects under two names at one index": ([[piece(0, None, F, {})], [piece(0, None, G, {})]], [("", F, "{}"), ("", G, "{}")]),
+    "an empty object, and another under its name": (
+        [[piece(0, None, F, {})], [piece(0, None, F, {"x": 1})]],
+        [("", F, "{}"), ("", F, '{"x":1}')],
+    ),
+    "an empty object again under its name": ([[piece(0, None, F, {})], [piece(0, None, F, {})]], [("", F, "{}")]),
     "arguments in pieces": ([[piece(0, "a", F, "")], [piece(0, arguments='{"x"')], [piece(0, arguments=":1}")]], [("a", F, '{"x":1}')]),
     "interleaved": (
         [[piece(0, "a", F), piece(1, "b", G)], [piece(1, arguments="2")], [piece(0, arguments="1")]],

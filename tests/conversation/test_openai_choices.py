@@ -101,3 +101,8 @@ def test_log_probabilities_add_up_and_other_fields_are_what_came_last() -> None:
 def test_a_half_of_a_character_at_the_end_is_told_there() -> None:
     assert said({"content": "a\ud83d"})[1] == [("text", "a"), ("text", "�")]
     assert said({"tool_calls": [{"index": 0, "function": {"name": "f", "arguments": '"\ud83d'}}]})[1][-1] == ("tool_arguments", "�")
+
+
+def test_an_empty_object_as_arguments_is_told_at_the_end() -> None:
+    _, events = said({"tool_calls": [{"index": 0, "id": "a", "function": {"name": "f", "arguments": {}}}]})
+    assert events == [("tool_start", ""), ("tool_arguments", "{}")]

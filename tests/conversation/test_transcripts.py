@@ -39,6 +39,11 @@ def test_a_bare_list_of_messages_is_a_conversation_too(tmp_path: Path) -> None:
         ({"messages": [USER, {"content": "x"}]}, "/messages/1"),
         ([USER, 1], "/1"),
         ({"messages": [turn("a"), USER]}, "/messages/0"),
+        ({"messages": [USER, {"role": "wizard", "content": "x"}]}, "/messages/1/role"),
+        ([{"role": "user", "content": 5}], "/0/content"),
+        ([USER, {"role": "assistant", "tool_calls": {}}], "/1/tool_calls"),
+        ([USER, result("a")], "/1"),
+        ([USER, turn("a"), result("a"), result("a")], "/3"),
         ({"talk": []}, ""),
         ("talk", ""),
     ],
@@ -74,7 +79,7 @@ def test_calls_that_were_noted_and_have_no_result_when_the_turn_is_over_were_not
     transcript.start(transcript.open)
     transcript.answer({0: result("a")})
     assert transcript.as_document()["vespe"] == {"started": [1]}
-    transcript.answer({0: result("a")}, settled=True)
+    transcript.answer({0: result("a")}, settled=[0, 1])
     assert "vespe" not in transcript.as_document() and len(transcript.messages) == 3
 
 

@@ -31,6 +31,20 @@ def test_one_that_an_earlier_session_began_is_answered_and_not_run(bench: Bench,
     assert [result.outcome.ok for result in run_waiting(transcript, selected(transcript), turns)] == [False, True] and len(bench.ran) == 1
 
 
+def test_p40c_one_that_was_begun_stays_begun_while_others_are_answered(bench: Bench, turns: TurnRunner) -> None:
+    transcript = Transcript([USER, turn("a", "b")], started=[0])
+    run_waiting(transcript, selected(transcript, ["b"]), turns)
+    assert transcript.started == {0} and bench.ran == ["f"]
+    assert "earlier session" in run_waiting(transcript, selected(transcript), turns)[0].message["content"] and bench.ran == ["f"]
+
+
+def test_each_result_is_kept_as_it_is_there(bench: Bench, turns: TurnRunner) -> None:
+    kept: list[int] = []
+    transcript = Transcript([USER, turn("a", "b")], keep=lambda changed: kept.append(len(changed.open)))
+    run_waiting(transcript, selected(transcript), turns)
+    assert kept == [2, 1, 1, 0, 0]
+
+
 def test_denied_calls_are_answered_in_words() -> None:
     transcript = Transcript([USER, turn("a", "b")], started=[1])
     first, second = deny_waiting(transcript, selected(transcript))

@@ -111,6 +111,20 @@ def stalled(body: bytes, at: int, kind: str = "text/event-stream") -> Handler:
     return answer
 
 
+def kept_open(body: bytes, kind: str = "text/event-stream", *, trickle: bytes = b"") -> Handler:
+    """Answer with a body and never end it: nothing more comes, or `trickle` again and again."""
+
+    def answer(exchange: Exchange) -> bool:
+        exchange.send(f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nTransfer-Encoding: chunked\r\n\r\n".encode())
+        exchange.send(f"{len(body):x}\r\n".encode() + body + b"\r\n")
+        if trickle:
+            return exchange.trickle(f"{len(trickle):x}\r\n".encode() + trickle + b"\r\n", 0.05)
+        exchange.server.stopping.wait()
+        return False
+
+    return answer
+
+
 def in_turn(*answers: Handler) -> Handler:
     """Answer each request by the next handler, and all further ones by the last."""
     left = list(answers)

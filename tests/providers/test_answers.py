@@ -1,6 +1,7 @@
 """Answers of endpoints that do not quite keep to their API: read where they can be, else told in a sentence."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -41,7 +42,7 @@ def test_an_answer_that_is_not_the_apis_is_a_sentence(document: Any) -> None:
         provider.create_message(USER)
 
 
-@pytest.mark.parametrize("body", [b"\xff", b"[1]", b"{", b"[" * 100_000, b""])
+@pytest.mark.parametrize("body", [b"\xff", b"[1]", b"{", b"[" * 100_000])
 def test_a_body_that_is_no_json_object_is_a_sentence(body: bytes) -> None:
     with asking(stream(body)) as (provider, _), pytest.raises(ProviderError, match="the answer of openai cannot be read: it is n"):
         provider.create_message(USER)
@@ -51,3 +52,19 @@ def test_one_plain_text_is_a_text_whichever_api_it_came_from() -> None:
     document = {"role": "assistant", "content": [{"type": "text", "text": "Hi"}], "stop_reason": "end_turn", "usage": {}}
     with asking(stream(json.dumps(document).encode()), "anthropic") as (provider, _):
         assert provider.create_message(USER)["content"] == "Hi"
+
+
+@pytest.mark.parametrize("document", [{}, {"detail": "not here"}, {"choices": []}])
+def test_an_answer_that_says_nothing_is_quoted(document: object) -> None:
+    with (
+        asking(said(document)) as (provider, _),
+        pytest.raises(ProviderError, match=re.escape(json.dumps(document, separators=(",", ":")))),
+    ):
+        provider.create_message(USER)
+
+
+def test_an_empty_answer_says_so_and_a_page_is_quoted() -> None:
+    with asking(stream(b"", "application/json")) as (provider, _), pytest.raises(ProviderError, match="it is empty"):
+        provider.create_message(USER)
+    with asking(stream(b"<html>log in", "text/html")) as (provider, _), pytest.raises(ProviderError, match="<html>log in"):
+        provider.create_message(USER)

@@ -31,6 +31,7 @@ from tests.providers.serving import (
 from tests.providers.serving import stream as streaming
 from vespe.conversation.stream_base import StreamEvent
 from vespe.errors import Interrupted, ProviderError, Refused, TimedOut
+from vespe.providers import endpoint
 from vespe.providers.openai import OpenAIProvider
 from vespe.providers.retries import Patience
 
@@ -358,3 +359,15 @@ def _tls(cases: Path) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(cases / "loopback.pem", cases / "loopback.key")
     return context
+
+
+def test_an_error_whose_body_stalls_is_told_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(endpoint, "_ERROR_BODY_S", 0.1)
+
+    def stuck(exchange: Exchange) -> bool:
+        exchange.send(b"HTTP/1.1 400 Bad\r\nContent-Length: 100\r\n\r\n" + b"no such model")
+        exchange.server.stopping.wait()
+        return False
+
+    with asking(stuck) as (provider, _), pytest.raises(ProviderError, match="status 400: no such model"):
+        provider.create_message(USER)

@@ -74,6 +74,19 @@ def test_a_wait_that_the_deadline_would_cut_short_is_not_begun() -> None:
         persistently(raising(failing(after=30)), patience, limits=patience.limits("it", None), cancel=None)
 
 
+def test_a_wait_that_is_asked_for_is_no_silence() -> None:
+    patience = Patience(stall_s=0.05, total_s=20, retries=1)
+    tries: list[int] = []
+
+    def attempt() -> None:
+        tries.append(1)
+        raise failing(after=0.1)
+
+    with pytest.raises(ProviderError):
+        persistently(attempt, patience, limits=patience.limits("it", None), cancel=None)
+    assert len(tries) == 2
+
+
 def test_the_total_deadline_holds_over_all_tries() -> None:
     patience = Patience(total_s=0.2, retries=1000, backoff_s=0.05)
     with pytest.raises((TimedOut, ProviderError)):
@@ -85,6 +98,14 @@ def test_cancelling_ends_a_wait() -> None:
     threading.Timer(0.1, cancel.set).start()
     with pytest.raises(Interrupted):
         persistently(raising(failing(after=50)), patience, limits=patience.limits("it", cancel), cancel=cancel)
+
+
+def test_each_wait_is_told_before_it_begins() -> None:
+    told: list[tuple[str, float]] = []
+    patience = Patience(retries=2, on_wait=lambda error, seconds: told.append((error.message, seconds)))
+    with pytest.raises(ProviderError):
+        persistently(raising(failing(after=0.01)), patience, limits=patience.limits("it", None), cancel=None)
+    assert [seconds for _, seconds in told] == [0.01, 0.01] and all(message for message, _ in told)
 
 
 def raising(error: ProviderError) -> "Raises":

@@ -21,7 +21,7 @@ _PROMPT: Final = "run it? [y/s/p/n/ns/np, ? explains] "
 _EXPLAINED: Final = """  y   yes, this once         n   no, not this once
   s   yes, in this session   ns  not in this session
   p   yes, in this project,  np  never in this project
-      until the tool changes"""
+      until the tool changes  v  show all that it would get"""
 
 
 def asker(shown: Shown) -> Ask | None:
@@ -38,7 +38,7 @@ def ask(question: Question) -> Answer:
     """Ask about one call; no answer, and the end of the input, is a no."""
     report.say(f"{report.one_line(question.tool.name)} ({report.one_line(question.tool.scope)}) would run: {question.why}")
     text = documents.dump_json(question.inputs).rstrip("\n")
-    more = f"\n  … and {len(text) - _SHOWN} more characters" if len(text) > _SHOWN else ""
+    more = f"\n  … and {len(text) - _SHOWN} more characters: v shows all of it" if len(text) > _SHOWN else ""
     report.say("  " + text[:_SHOWN].replace("\n", "\n  ") + more)
     while True:
         sys.stderr.write(_PROMPT)
@@ -46,7 +46,7 @@ def ask(question: Question) -> Answer:
         line = sys.stdin.readline()
         if not line:
             report.say("")
-        answer = _ANSWERS.get(line.strip() or "n")
-        if answer is not None:
-            return answer
-        report.say(_EXPLAINED)
+        said = line.strip().lower() or "n"
+        if said in _ANSWERS:
+            return _ANSWERS[said]
+        report.say("  " + text.replace("\n", "\n  ") if said == "v" else _EXPLAINED)

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import sys
+from collections.abc import Mapping
 from typing import Any, Final, TypeAlias
 
 import click
@@ -43,6 +44,7 @@ def command(prompt: str | None, resume: str | None, save: str | None, as_json: b
     """
     recorded = agent_recording.Recorded(**{name: given.pop(name) for name in ("record", "replay", "run_tools")})
     wanted = agent_setup.Wanted(**given)
+    _check_files({"--record": recorded.record, "--save": save, "--resume": resume, "--script": wanted.script})
     path = wanted.path()
     with contextlib.ExitStack() as stack:
         if save is not None or resume is not None:
@@ -52,7 +54,7 @@ def command(prompt: str | None, resume: str | None, save: str | None, as_json: b
 
 def _run(prompt: str | None, resume: str | None, *, save: str | None, as_json: bool, parts: _Parts) -> int:
     wanted, path, recorded = parts
-    transcript = transcripts.load(resume) if resume is not None else Transcript()
+    transcript = transcripts.load(resume) if resume else Transcript()
     prompt = _prompt(prompt, transcript)
     kept = _kept(transcript, resume, save)
     provider, hooks = recorded.provider(wanted)
@@ -68,6 +70,16 @@ def _run(prompt: str | None, resume: str | None, *, save: str | None, as_json: b
         shown.end()
         provider.close()
     return _ended(result, kept, as_json=as_json)
+
+
+def _check_files(files: Mapping[str, str | None]) -> None:
+    """Refuse one file for two things: what is written would take the place of the other."""
+    named: dict[str, str] = {}
+    for option, file in files.items():
+        if file == "":
+            raise errors.UsageError(f"{option} needs the name of a file, not an empty text")
+        if file is not None and (other := named.setdefault(os.path.realpath(file), option)) != option:
+            raise errors.UsageError(f"{other} and {option} name the same file", hint="name two files")
 
 
 def _prompt(prompt: str | None, transcript: Transcript) -> str | None:
@@ -105,7 +117,7 @@ def _ended(result: RunResult, kept: str | None, *, as_json: bool) -> int:
             report.warn(f"the model's answer is not whole: it ended with {result.finish_reason or 'nothing that says so'}")
         return 0
     said, option = _LIMITS.get(result.stop_reason, (result.stop_reason, ""))
-    waiting = f"; {report.count(result.open_calls, 'call')} wait for results" if result.open_calls else ""
+    waiting = f"; {_waiting(result.open_calls)} for results" if result.open_calls else ""
     hint = f"`vespe agent run --resume {kept}` goes on" if kept else "--save FILE keeps a conversation, so that it can go on"
     report.error(f"the model was stopped: {said} ({option}){waiting}", hint)
     return 124 if result.stop_reason == "max_seconds" else 1
@@ -113,4 +125,8 @@ def _ended(result: RunResult, kept: str | None, *, as_json: bool) -> int:
 
 def _say_resumable(transcript: Transcript, kept: str | None) -> None:
     if kept is not None:
-        report.note(f"the conversation is in {kept}; {report.count(len(transcript.open), 'call')} in it wait for results")
+        report.note(f"the conversation is in {kept}; {_waiting(len(transcript.open))} in it for results")
+
+
+def _waiting(number: int) -> str:
+    return f"{report.count(number, 'call')} {'waits' if number == 1 else 'wait'}"

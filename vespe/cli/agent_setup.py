@@ -34,6 +34,7 @@ _OPTIONS: Final = (
         "--max-iterations", type=_POSITIVE, default=MAX_ITERATIONS, show_default=True, help="Rounds of calls; then it must answer."
     ),
     click.option("--max-calls", type=_POSITIVE, default=MAX_CALLS, show_default=True, help="Calls that may run."),
+    click.option("--max-calls-per-tool", type=_POSITIVE, metavar="N", help="Calls of one and the same tool that may run."),
     click.option("--max-seconds", type=click.FloatRange(0, min_open=True), metavar="S", help="Time on the clock for all of it."),
     click.option("--max-tokens", type=_POSITIVE, metavar="N", help="Tokens, prompts and answers together, as the provider counts them."),
     click.option(
@@ -70,6 +71,7 @@ class Wanted:
     strict: bool
     max_iterations: int
     max_calls: int
+    max_calls_per_tool: int | None
     max_seconds: float | None
     max_tokens: int | None
     approve: str
@@ -128,6 +130,7 @@ class Wanted:
         return Limits(
             max_iterations=self.max_iterations,
             max_calls=self.max_calls,
+            max_calls_per_tool=self.max_calls_per_tool,
             max_seconds=self.max_seconds,
             max_tokens=self.max_tokens,
         )

@@ -57,8 +57,11 @@ def exit_code(error: errors.VespeError) -> int:
 def guarded(command: Callable[[Sequence[str]], int | None], arguments: Sequence[str]) -> int:
     """Run the command and give its exit code; whatever is raised becomes a sentence on stderr, or JSON on stdout.
 
-    With `--json` among the arguments stdout is exactly one document: the command's, or `{"error": …}`.
+    With `--json` among the arguments stdout is exactly one document: the command's, or `{"error": …}`. A stdin that is
+    closed is an empty one.
     """
+    if sys.stdin is None:
+        sys.stdin = os.fdopen(os.open(os.devnull, os.O_RDONLY))
     output = sys.stdout = _Output(sys.stdout)
     try:
         return _run(command, arguments)

@@ -1,12 +1,16 @@
 """`vespe config set`: one of your own settings."""
 
 import sys
+from typing import Final
 
 import click
 
 from vespe import configuration, documents, errors
 from vespe.cli import options, report
+from vespe.conversation.call_rules import read_rules
 from vespe.models import JsonValue
+
+_RULES: Final = 'a list of tools and rules: \'["git_*", {"tool": "write_file", "arguments": {"path": "notes/*"}}]\''
 
 
 @click.command("set", epilog="Example: vespe config set allow_hosts '[\"127.0.0.1:8080\"]'")
@@ -24,7 +28,9 @@ def command(key: str, value: str | None, unset: bool, as_json: bool) -> None:
     if value is None:
         configuration.unset_value(key)
     else:
-        configuration.set_value(key, _value(key, value))
+        given = _value(key, value)
+        _check_rules(key, given)
+        configuration.set_value(key, given)
     path = configuration.config_path()
     if as_json:
         report.emit_json({"key": key, "path": path})
@@ -42,3 +48,14 @@ def _value(key: str, text: str) -> JsonValue:
         return documents.parse_json(text)
     except errors.InvalidDocument:
         return text
+
+
+def _check_rules(key: str, value: JsonValue) -> None:
+    """Refuse what is no rule on calls before it stands in the file, where it would stop every agent."""
+    name, _, kind = key.partition(".")
+    if name != "approvals":
+        return
+    try:
+        read_rules({kind: value} if kind else value, path="")
+    except errors.InvalidDocument as error:
+        raise errors.UsageError(f"{key} cannot be set to that: {error.pointer} {error.reason}", hint=_RULES) from None

@@ -99,6 +99,7 @@ class Agent:
             stream=self.options.stream,
             on_event=on_event,
             before_asking=self.path.check_trust,
+            events=events,
         )
 
     def run(self, prompt: str | None = None, *, cancel: threading.Event | None = None) -> RunResult:

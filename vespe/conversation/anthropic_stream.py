@@ -114,6 +114,8 @@ class ClaudeStreamingProcessor:
             self._take_event(event.get("type", name), event, events)
 
     def _take_event(self, kind: JsonValue, event: JsonObject, events: list[StreamEvent]) -> None:
+        if kind == "content_block_start" and not self._messages:
+            self._messages.append(MessageGathering({}, 0, events))  # whose beginning a gateway left out
         message = self._messages[-1] if self._messages else None
         if kind == "content_block_delta":
             if message is not None and isinstance(delta := event.get("delta"), dict):

@@ -1,5 +1,6 @@
 """What a configuration says of calls: lists `deny`, `ask` and `allow`, by a tool's name and by patterns of its arguments."""
 
+import posixpath
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -16,11 +17,12 @@ KINDS: Final = ("deny", "ask", "allow")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """One entry: `tool` and each of `arguments` are patterns with `*`, `?` and `[…]`; all must match.
+    """One entry: `tool` and each of `arguments` are patterns with `*`, any text, and `?`, any character; all must match.
 
     `tool` is matched with the name and with `scope/name`. An argument is a top-level name, and its value a text as it is,
-    anything else as compact JSON; a pattern for an argument that the call does not have does not match. `where` is the place
-    in the file.
+    anything else as compact JSON; a pattern for an argument that the call does not have does not match. A text is also read as
+    a path, with `.`, `..` and double slashes taken out: a rule that denies or asks matches where either fits, and one that
+    allows where both do, if there is a `..`. `where` is the place in the file.
     """
 
     kind: str
@@ -35,9 +37,15 @@ class Rule:
 
     def matches(self, tool: Tool, inputs: JsonObject) -> bool:
         """Say whether the rule is about this call, with the inputs as they would run."""
-        if not any(fnmatchcase(name, self.tool) for name in (tool.name, f"{tool.scope}/{tool.name}")):
+        if not any(_fits(name, self.tool) for name in (tool.name, f"{tool.scope}/{tool.name}")):
             return False
-        return all(name in inputs and fnmatchcase(_text(inputs[name]), pattern) for name, pattern in self.arguments)
+        return all(name in inputs and self._about(_text(inputs[name]), pattern) for name, pattern in self.arguments)
+
+    def _about(self, text: str, pattern: str) -> bool:
+        as_it_is, plain = _fits(text, pattern), posixpath.normpath(text)
+        if self.kind == "allow":
+            return as_it_is and (".." not in text.split("/") or _fits(plain, pattern))
+        return as_it_is or _fits(plain, pattern)
 
 
 def read_rules(document: JsonValue, *, path: str) -> tuple[Rule, ...]:
@@ -72,6 +80,10 @@ def _read(kind: str, entries: JsonValue, path: str) -> Iterator[Rule]:
         if not isinstance(arguments, Mapping) or not all(isinstance(value, str) for value in arguments.values()):
             raise InvalidDocument("must be an object of patterns, which are texts", path=path, pointer=f"{where}/arguments")
         yield Rule(kind=kind, tool=given["tool"], arguments=tuple(sorted(arguments.items())), where=f"{path}#{where}")
+
+
+def _fits(text: str, pattern: str) -> bool:
+    return fnmatchcase(text, pattern.replace("[", "[[]"))
 
 
 def _text(value: JsonValue) -> str:

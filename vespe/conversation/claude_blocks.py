@@ -53,6 +53,8 @@ class GrowingBlock:
         kind = str(delta.get("type"))
         if kind == "input_json_delta":
             piece = delta.get("partial_json")
+            if isinstance(piece, (dict, list)):  # as a compatible server may send it; left out, the call would run without
+                piece = arguments.to_arguments(sayable(piece)) if shallow(piece) else "<nested too deeply>"
             if isinstance(piece, str) and piece and self.kind in _CALLING:
                 piece = self._json.add(piece)
                 if self.order >= 0 and piece:

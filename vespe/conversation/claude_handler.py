@@ -28,10 +28,10 @@ class ClaudeHandler:
             behind = [*system, {"type": "text", "text": tools_system_prompt}] if isinstance(system, list) else ""
             made["system"] = behind or "\n\n".join(filter(None, (system, tools_system_prompt)))
         defined = requests.definitions(tool_definitions, AnthropicShape())
-        return made | {"tools": [*payload.get("tools", ()), *defined]} if defined else made
+        return made | {"tools": [*(payload.get("tools") or ()), *defined]} if defined else made
 
     def process_stream(
-        self, response: Iterable[bytes], request: StreamingRequest, standard_response: JsonObject, context: StreamContext
+        self, response: Iterable[bytes] | bytes, request: StreamingRequest, standard_response: JsonObject, context: StreamContext
     ) -> StreamResult:
         """Read an answer, run its calls, and continue with the assistant's turn and one user turn of `tool_result` blocks."""
         return process(self, response, request, standard_response, context)

@@ -1,11 +1,14 @@
 """Events by name between the loop and whatever drives or watches it: a GUI, another process, a test."""
 
+import contextlib
+import queue
 import threading
 import time
 from collections.abc import Callable
-from typing import Final, Protocol, TypeAlias
+from typing import Final, Generic, Protocol, TypeAlias, TypeVar
 
-from vespe.errors import Interrupted, VespeError
+from vespe.conversation.stops import Stop
+from vespe.errors import Interrupted
 from vespe.models import JsonObject, JsonValue, Tool
 from vespe.outcomes import Call, Failure, Outcome
 
@@ -18,7 +21,10 @@ SUBSCRIBER_ERROR: Final = "subscriber_error"
 TIMEOUT_S: Final = 30.0
 _BEAT_S: Final = 0.05
 
+T = TypeVar("T")
 Subscriber: TypeAlias = Callable[[JsonObject], object]
+Tell: TypeAlias = Callable[[Callable[[], object]], object]
+"""Takes something to do, and has it done in the thread that waits."""
 
 
 class Runner(Protocol):
@@ -82,7 +88,7 @@ class EventSystem:
         """Run one call: by the subscribers to requests where there are any, else by the runner. It stands in for a call path."""
         runner = self.runner or runner
         if runner is not None and not self._has(REQUEST):
-            return self._run_here(runner, tool, call, cancel)
+            return self.beside(lambda ending, _: runner.run_tool(tool, call, cancel=ending), cancel=cancel)
         began = time.perf_counter()
         inputs = call.arguments if isinstance(call.arguments, dict) else {}
         try:
@@ -91,6 +97,35 @@ class EventSystem:
             result, failure = None, Failure(code=error.code, message=str(error))
         duration_ms = (time.perf_counter() - began) * 1000
         return Outcome(tool=tool.name, uid=tool.uid, result=None if failure else result, error=failure, duration_ms=duration_ms)
+
+    def beside(self, work: Callable[[threading.Event, Tell], T], *, cancel: threading.Event | None = None) -> T:
+        """Do `work` in this thread, or in another one where a window subscribed to `gui_update_request` and is kept alive meanwhile.
+
+        `work` is given the event that ends it, set once `cancel` is, and what has something done in this thread. Whatever it
+        raises is raised here; Interrupted where it does not end although it was told to.
+        """
+        ending = Stop(cancel)
+        if not self._has(GUI_UPDATE):
+            return work(ending, lambda act: act())
+        held: _Held[T] = _Held()
+        told: queue.SimpleQueue[Callable[[], object] | None] = queue.SimpleQueue()
+
+        def run() -> None:
+            try:
+                held.value, held.done = work(ending, told.put), True
+            except Exception as error:
+                held.error = error
+            finally:
+                told.put(None)
+
+        worker = threading.Thread(target=run, daemon=True, name="vespe-beside")
+        worker.start()
+        try:
+            self._serve(told, ending)
+        finally:
+            ending.set()
+            worker.join(self.timeout_s)
+        return held.given()
 
     def bound(self, runner: Runner) -> "Runner":
         """Give what runs calls by these events, and by `runner` where nobody subscribed and this system has no runner of its own."""
@@ -137,30 +172,18 @@ class EventSystem:
             with self._lock:
                 self._waiting.pop(request_id, None)
 
-    def _run_here(self, runner: Runner, tool: Tool, call: Call, cancel: threading.Event | None) -> Outcome:
-        """Run in this thread; in another one where a window must be kept alive meanwhile."""
-        if not self._has(GUI_UPDATE):
-            return runner.run_tool(tool, call, cancel=cancel)
-        ending, done, held = threading.Event(), threading.Event(), _Held()
-
-        def work() -> None:
-            try:
-                held.outcome = runner.run_tool(tool, call, cancel=ending)
-            except VespeError as error:
-                held.error = error
-            finally:
-                done.set()
-
-        threading.Thread(target=work, daemon=True, name="vespe-tool").start()
-        try:
-            self._wait(done, None, cancel)
-        except Interrupted:
-            pass  # the call is told below, and says itself how it ended
-        finally:
-            if not done.is_set():
-                ending.set()
-                done.wait(self.timeout_s)
-        return held.given()
+    def _serve(self, told: "queue.SimpleQueue[Callable[[], object] | None]", ending: Stop) -> None:
+        """Do what work in another thread wants done here, with a beat for the window in between, until it is done or told to end."""
+        beat = time.monotonic() + _BEAT_S
+        while not ending.is_set():
+            with contextlib.suppress(queue.Empty):
+                act = told.get(timeout=max(0.0, beat - time.monotonic()))
+                if act is None:
+                    return
+                act()
+            if time.monotonic() >= beat:
+                self.publish(GUI_UPDATE)
+                beat = time.monotonic() + _BEAT_S
 
     def _wait(self, there: threading.Event, until: float | None, cancel: threading.Event | None) -> None:
         while not there.is_set():
@@ -216,15 +239,16 @@ class _Slot:
         self.data: JsonObject | None = None
 
 
-class _Held:
-    """What a call in another thread ended with."""
+class _Held(Generic[T]):
+    """What work in another thread ended with."""
 
-    outcome: Outcome | None = None
-    error: VespeError | None = None
+    value: T
+    error: Exception | None = None
+    done = False
 
-    def given(self) -> Outcome:
+    def given(self) -> T:
         if self.error is not None:
             raise self.error
-        if self.outcome is None:
-            raise Interrupted("the call was cancelled")
-        return self.outcome
+        if not self.done:
+            raise Interrupted("it was cancelled, and has not ended yet")
+        return self.value

@@ -26,10 +26,10 @@ class GptHandler:
         """Give the payload with `tools`, and the prompt behind the first system message, or as one; nothing given is changed."""
         made = with_system_message(payload, tools_system_prompt)
         defined = requests.definitions(tool_definitions, OpenAIShape())
-        return made | {"tools": [*payload.get("tools", ()), *defined]} if defined else made
+        return made | {"tools": [*(payload.get("tools") or ()), *defined]} if defined else made
 
     def process_stream(
-        self, response: Iterable[bytes], request: StreamingRequest, standard_response: JsonObject, context: StreamContext
+        self, response: Iterable[bytes] | bytes, request: StreamingRequest, standard_response: JsonObject, context: StreamContext
     ) -> StreamResult:
         """Read an answer, run its calls, and continue with the assistant's message and one tool message for each call."""
         return process(self, response, request, standard_response, context)

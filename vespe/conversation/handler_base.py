@@ -73,9 +73,9 @@ class ToolHandler(Protocol):
         ...
 
     def process_stream(
-        self, response: Iterable[bytes], request: StreamingRequest, standard_response: JsonObject, context: StreamContext
+        self, response: Iterable[bytes] | bytes, request: StreamingRequest, standard_response: JsonObject, context: StreamContext
     ) -> StreamResult:
-        """Read an answer's bytes, cut anywhere, run its calls, and give what to send next; `standard_response` is filled in."""
+        """Read an answer's bytes, whole or cut anywhere, run its calls, and give what to send next; `standard_response` is filled in."""
         ...
 
 
@@ -96,13 +96,13 @@ class Dialect(Protocol):
 
 
 def process(
-    dialect: Dialect, response: Iterable[bytes], request: StreamingRequest, standard_response: JsonObject, context: StreamContext
+    dialect: Dialect, response: Iterable[bytes] | bytes, request: StreamingRequest, standard_response: JsonObject, context: StreamContext
 ) -> StreamResult:
     """Do what every handler's `process_stream` does. Raises what reading `response` raises, and nothing runs then."""
     transcript = Transcript(dialect.inner(request.payload))
     processor, arrived = dialect.processor(), dict[str, float]()
     try:
-        for piece in response:
+        for piece in (response,) if isinstance(response, (bytes, bytearray)) else response:
             _tell(processor.feed(piece), context, arrived)
         _tell(processor.close(), context, arrived)
         processor.update_response(standard_response)

@@ -17,17 +17,19 @@ class Limits:
     """The bounds of one run; None is no bound.
 
     `max_iterations` counts the model's turns with tools; after the last of them it gets one turn without. `max_calls` counts
-    the calls that run, `max_seconds` the time on the clock, the time in which a person is asked included, and `max_tokens` what the
-    provider says was used, prompts and answers together. Raises UsageError for a bound below 1, and for no time at all.
+    the calls that run and `max_calls_per_tool` those of each tool, `max_seconds` the time on the clock, the time in which a
+    person is asked included, and `max_tokens` what the provider says was used, prompts and answers together. Raises
+    UsageError for a bound below 1, and for no time at all.
     """
 
     max_iterations: int = MAX_ITERATIONS
     max_calls: int | None = MAX_CALLS
     max_seconds: float | None = None
     max_tokens: int | None = None
+    max_calls_per_tool: int | None = None
 
     def __post_init__(self) -> None:
-        for name in ("max_iterations", "max_calls", "max_tokens"):
+        for name in ("max_iterations", "max_calls", "max_tokens", "max_calls_per_tool"):
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise UsageError(f"{name} is a whole number of at least 1, not {value}")
@@ -57,6 +59,24 @@ class Spent:
     def over_calls(self, limits: Limits) -> str:
         """Give `max_calls` where no further call may run, or ""."""
         return "max_calls" if limits.max_calls is not None and self.calls >= limits.max_calls else ""
+
+
+@dataclass(slots=True)
+class Quota:
+    """How many calls of each tool may run; None is no bound."""
+
+    most: int | None = None
+    taken: dict[str, int] = field(default_factory=dict)
+
+    def why_not(self, name: str) -> str:
+        """Say in words for the model why no further call of a tool may run, or ""."""
+        if self.most is None or self.taken.get(name, 0) < self.most:
+            return ""
+        return f"not run: the limit of {self.most} call{'' if self.most == 1 else 's'} of {name!r} is reached"
+
+    def take(self, name: str) -> None:
+        """Count a call of a tool that is about to run."""
+        self.taken[name] = self.taken.get(name, 0) + 1
 
 
 def _count(value: object) -> int | None:

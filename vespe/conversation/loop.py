@@ -9,7 +9,8 @@ from typing import Final
 from vespe import errors
 from vespe.conversation.call_checks import cut_places
 from vespe.conversation.call_results import CallResult, interrupted, not_run
-from vespe.conversation.limits import Limits, Spent
+from vespe.conversation.events import EventSystem, Tell
+from vespe.conversation.limits import Limits, Quota, Spent
 from vespe.conversation.open_calls import ModelCall, calls_of
 from vespe.conversation.stops import Stop
 from vespe.conversation.stream_base import StreamEvent
@@ -63,7 +64,7 @@ class Loop:
 
     With `stream` the answer is streamed. `on_event` is told what comes, streamed or not: text, calls, and a `tool_result` for
     each result, in the thread that runs the loop. `options` are what the vendor's request takes besides. Where `before_asking`
-    raises, nothing is sent.
+    raises, nothing is sent. With `events` a window that subscribed to `gui_update_request` is kept alive while the model is awaited.
     """
 
     provider: LLMProvider
@@ -74,6 +75,7 @@ class Loop:
     stream: bool = True
     on_event: OnEvent | None = None
     before_asking: Callable[[], None] | None = None
+    events: EventSystem | None = None
 
     def run(self, transcript: Transcript, *, prompt: str | None = None, cancel: threading.Event | None = None) -> RunResult:
         """Run the calls that wait, then say `prompt` where there is one, then go on until the model is done or a limit is reached.
@@ -89,7 +91,7 @@ class _Run:
 
     def __init__(self, loop: Loop, transcript: Transcript, stop: Stop) -> None:
         self.loop, self.transcript, self.stop = loop, transcript, stop
-        self.spent = Spent()
+        self.spent, self.quota = Spent(), Quota(loop.limits.max_calls_per_tool)
         self.answer: Answer | None = None
         self.done: list[CallResult] = []
         self.arrived: dict[str, float] = {}
@@ -128,9 +130,7 @@ class _Run:
                 (tools, options | {"tool_choice": {"type": "none"}}) if self.loop.provider.api == "anthropic" else (None, options)
             )
         try:
-            answer = self.loop.provider.respond(
-                self.transcript.messages, tools, options=options, on_event=self._heard if self.loop.stream else None, cancel=self.stop
-            )
+            answer = self.respond(tools, options)
         except errors.Interrupted:
             if self.stop.is_set():
                 return False
@@ -147,6 +147,20 @@ class _Run:
             self._tell_whole(self.transcript.messages[-1])
         return True
 
+    def respond(self, tools: list[Tool | JsonObject] | None, options: JsonObject) -> Answer:
+        """Have the provider answer: here, or beside a window that is kept alive meanwhile."""
+
+        def work(cancel: threading.Event, tell: Tell) -> Answer:
+            def heard(event: StreamEvent) -> None:
+                if event.type in ("tool_start", "tool_arguments") and event.call_id:
+                    self.arrived[event.call_id] = time.perf_counter()
+                tell(lambda: self._tell(event))
+
+            messages, on_event = self.transcript.messages, heard if self.loop.stream else None
+            return self.loop.provider.respond(messages, tools, options=options, on_event=on_event, cancel=cancel)
+
+        return work(self.stop, _at_once) if self.loop.events is None else self.loop.events.beside(work, cancel=self.stop)
+
     def run_open(self) -> str:
         """Run the calls that wait; gives why some still do, or "". The results are in the transcript whatever happens."""
         waiting = self.transcript.open
@@ -157,7 +171,7 @@ class _Run:
         if over and not results:
             return over
         left = self.loop.limits.max_calls
-        turns = replace(self.loop.turns, before=self._before, on_result=self._finished)
+        turns = replace(self.loop.turns, before=self._before, on_result=self._finished, quota=self.quota)
         try:
             turns.run(
                 [call for call in waiting if call.place not in results and not over],
@@ -197,16 +211,11 @@ class _Run:
         ordered = [results[place] for place in sorted(results)]
         self.spent.calls += sum(result.ran for result in ordered)
         self.done += ordered
-        self.transcript.answer({result.call.place: result.message for result in ordered}, settled=True)
+        self.transcript.answer({result.call.place: result.message for result in ordered}, settled=self.transcript.started)
 
     def _before(self, begun: Sequence[ModelCall]) -> None:
         self.transcript.start(begun)
         self.loop.turns.before(begun)
-
-    def _heard(self, event: StreamEvent) -> None:
-        if event.type in ("tool_start", "tool_arguments") and event.call_id:
-            self.arrived[event.call_id] = time.perf_counter()
-        self._tell(event)
 
     def _finished(self, result: CallResult) -> None:
         self.transcript.answer({result.call.place: result.message})
@@ -225,6 +234,10 @@ class _Run:
     def _tell(self, event: StreamEvent) -> None:
         if self.loop.on_event is not None:
             self.loop.on_event(event)
+
+
+def _at_once(act: Callable[[], object]) -> object:
+    return act()
 
 
 def told_limit(iterations: int) -> str:

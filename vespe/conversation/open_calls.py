@@ -27,13 +27,14 @@ class Turns:
     """What a conversation's calls are: `last` is the index of the last message with calls, -1 where there is none.
 
     `open` are the calls of that message without a result, in order. `stray` is the index of a message whose calls were
-    never answered although the conversation went on, or None. `results` are the indices of the last turn's results by the
-    places of their calls.
+    never answered although the conversation went on, or None; `lost` that of a result that answers no call, or None. `results`
+    are the indices of the last turn's results by the places of their calls.
     """
 
     open: list[ModelCall]
     last: int = -1
     stray: int | None = None
+    lost: int | None = None
     results: dict[int, int] = field(default_factory=dict)
 
 
@@ -47,7 +48,9 @@ def read_turns(messages: Sequence[JsonObject]) -> Turns:
         role = message.get("role")
         if role == "tool":
             answered = calls.answer(message.get("tool_call_id"), message.get("name"))
-            if answered is not None and answered.kept[0] == found.last:
+            if answered is None:
+                found.lost = index if found.lost is None else found.lost
+            elif answered.kept[0] == found.last:
                 found.results[answered.kept[1].place] = index
             continue
         found.stray = found.stray if found.stray is not None or not _open(waiting) else found.last

@@ -139,7 +139,14 @@ def _as_text(value: JsonValue) -> str:
 
 
 def _follows_whole(call: GrowingCall, function: JsonObject) -> bool:
-    """Whether an object begins where the call's arguments, that came in one piece, are a whole object: it is another call's."""
+    """Whether an object begins where the call's arguments, that came in one piece, are a whole object: it is another call's.
+
+    An empty object that is no text may be a beginning, too: behind it only another object, or an empty one under another name, is new.
+    """
     given = function.get("arguments")
+    if given == {} and isinstance(given, dict):
+        return call.original is not None and function.get("name") != call.name
+    if call.original is not None and not call.arguments.pieces:
+        return isinstance(given, dict)
     begins = bool(given) if isinstance(given, dict) else isinstance(given, str) and given.lstrip().startswith("{")
     return begins and len(call.arguments.pieces) == 1 and is_whole_object(call.arguments.pieces[0])

@@ -77,7 +77,8 @@ class ChoiceGathering:
             if (kind := self._kind(key)) and (rest := text.end()):
                 events.append(self._event(kind, key, rest))
         for call in self.all_calls():
-            if rest := call.arguments.end():
+            rest = call.arguments.end()
+            if rest := rest or ("" if call.arguments.pieces else call.text()):
                 events.append(StreamEvent("tool_arguments", rest, call.id, call.name, call.order))
 
     def native(self) -> JsonObject:

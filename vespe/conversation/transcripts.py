@@ -15,6 +15,7 @@ from vespe.models import JsonObject, JsonValue
 MAX_BYTES: Final = 256 * 1024 * 1024
 _OWN: Final = "vespe"
 _STARTED: Final = "started"
+_ROLES: Final = ("system", "developer", "user", "assistant", "tool", "function")
 
 
 class Transcript:
@@ -61,19 +62,20 @@ class Transcript:
         self.started |= {call.place for call in calls}
         self._changed()
 
-    def answer(self, results: Mapping[int, JsonObject], *, settled: bool = False) -> None:
+    def answer(self, results: Mapping[int, JsonObject], *, settled: Iterable[int] = ()) -> None:
         """Add results, tool messages by the places of their calls; all results of a turn stand in the order of its calls.
 
-        `settled` says that whatever has no result now was not begun.
+        `settled` are places of calls of which it is known now that those without a result were not begun.
         """
-        if not results and not (settled and self.started):
+        settled = self.started & set(settled)
+        if not results and not settled:
             return
         turns = read_turns(self.messages)
         first = turns.last + 1
         known = {place: self.messages[index] for place, index in turns.results.items()} | dict(results)
         others = [m for index, m in enumerate(self.messages[first:], first) if index not in turns.results.values()]
         self.messages[first:] = [known[place] for place in sorted(known)] + others
-        self.started = set() if settled else self.started
+        self.started -= settled
         self._changed()
 
     def undo(self) -> bool:
@@ -142,10 +144,25 @@ def load(path: str | os.PathLike[str]) -> Transcript:
     model = held.get("model")
     places = [place for place in started if isinstance(place, int)] if isinstance(started, list) else []
     try:
-        return Transcript(messages, model=model if isinstance(model, str) else "", started=places)
+        made = Transcript(messages, model=model if isinstance(model, str) else "", started=places)
+        _check(made.messages)
+        return made
     except InvalidDocument as error:
         pointer = f"{'/messages' if isinstance(document, dict) else ''}{error.pointer}"
         raise InvalidDocument(error.reason, path=name, pointer=pointer) from None
+
+
+def _check(messages: list[JsonObject]) -> None:
+    """Refuse what no model's API would take, so that a file that somebody edited is mended before anything of it runs."""
+    for index, message in enumerate(messages):
+        if message["role"] not in _ROLES:
+            raise InvalidDocument(f"is none of {', '.join(_ROLES)}", path="messages", pointer=f"/{index}/role")
+        for name, kinds, wanted in (("content", (str, list), "a text or a list of parts"), ("tool_calls", (list,), "a list of calls")):
+            if message.get(name) is not None and not isinstance(message[name], kinds):
+                raise InvalidDocument(f"must be {wanted}", path="messages", pointer=f"/{index}/{name}")
+    lost = read_turns(messages).lost
+    if lost is not None:
+        raise InvalidDocument("is a result, and answers no call", path="messages", pointer=f"/{lost}")
 
 
 def save(transcript: Transcript, path: str | os.PathLike[str], *, durable: bool = True) -> None:

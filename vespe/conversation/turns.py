@@ -12,6 +12,7 @@ from vespe import calls, errors
 from vespe.conversation.call_checks import Ready, check
 from vespe.conversation.call_policy import CallPolicy
 from vespe.conversation.call_results import ENDED, CallResult, interrupted, not_run
+from vespe.conversation.limits import Quota
 from vespe.conversation.open_calls import ModelCall
 from vespe.conversation.stops import Stop
 from vespe.models import Tool
@@ -41,7 +42,7 @@ class TurnRunner:
 
     `on_start` is told of each call as it begins, `on_result` of each result as it is there, both in the thread that runs the turn;
     `before` is told of the calls that are about to begin, and none of them does if it raises. `known` gives what became of a
-    call in a recording: such a call is neither checked nor run.
+    call in a recording: such a call is neither checked nor run. `quota` is how many calls of each tool may run.
     """
 
     tools: Mapping[str, Tool]
@@ -53,6 +54,7 @@ class TurnRunner:
     on_start: Callable[[Ready], None] = _nothing
     on_result: Callable[[CallResult], None] = _nothing
     known: Callable[[ModelCall], Outcome | None] = _nothing
+    quota: Quota = field(default_factory=Quota)
 
     def run(
         self,
@@ -165,9 +167,13 @@ class _Work:
         if isinstance(one, CallResult):
             self._done(one, _at_once)
             return False
+        if why := self.owner.quota.why_not(one.tool.name):
+            self._done(not_run(one.call, f"{why}; do without it", code="max_calls_per_tool", tool=one.tool), _at_once)
+            return False
         if why := self.owner.policy.why_not(one.tool, one.inputs):
             self._done(not_run(one.call, f"{why}; do without it", code="denied", tool=one.tool), _at_once)
             return False
+        self.owner.quota.take(one.tool.name)
         return True
 
     def _run(self, one: Ready, tell: _Tell) -> None:
@@ -184,7 +190,7 @@ class _Work:
     def _outcome(self, one: Ready) -> Outcome:
         call = Call(tool=one.tool.uid or one.tool.name, arguments=one.inputs, call_id=one.call.call_id)
         try:
-            outcome = self.owner.runner.run_tool(one.tool, call, cancel=self.stop)
+            outcome = calls.as_told(one.tool, self.owner.runner.run_tool(one.tool, call, cancel=self.stop))
         except errors.VespeError as error:
             return calls.refused(one.tool, error)
         if outcome.error is not None and outcome.error.code == "interrupted":

@@ -1,6 +1,7 @@
 """The calls that a kept conversation ends in, run or denied by a person, one by one or all; the model is not asked."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from vespe.conversation.call_results import CallResult, interrupted, not_run
 from vespe.conversation.open_calls import ModelCall
@@ -25,11 +26,17 @@ def selected(transcript: Transcript, ids: Sequence[str] = ()) -> list[ModelCall]
 def run_waiting(transcript: Transcript, calls: Sequence[ModelCall], turns: TurnRunner) -> list[CallResult]:
     """Run these calls, each at most once: one that was begun in an earlier session is answered as interrupted."""
     results = {call.place: interrupted(call, known=False) for call in calls if call.place in transcript.started}
-    turns.before = transcript.start
+    told = turns.on_result
+
+    def finished(result: CallResult) -> None:
+        transcript.answer({result.call.place: result.message})
+        told(result)
+
+    run = replace(turns, before=transcript.start, on_result=finished)
     try:
-        turns.run([call for call in calls if call.place not in results], results, stop=Stop())
+        run.run([call for call in calls if call.place not in results], results, stop=Stop())
     finally:
-        transcript.answer({place: result.message for place, result in results.items()}, settled=True)
+        transcript.answer({place: result.message for place, result in results.items()}, settled=[call.place for call in calls])
     return [results[place] for place in sorted(results)]
 
 

@@ -31,6 +31,10 @@ class Account:
     variable: str = ""
     key_needed: bool = True
 
+    def of_the_user(self, name: str) -> "Account":
+        """Give the account at an endpoint that the user named: nothing of the vendor's holds there."""
+        return Account(provider=name, key_needed=False)
+
     def url(self) -> Url:
         """Give the endpoint's base URL; raises Refused for one that no key is sent to."""
         return provider_settings.endpoint_url(self.settings.base_url or self.default_url)

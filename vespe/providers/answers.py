@@ -2,12 +2,16 @@
 
 import json
 from dataclasses import replace
+from typing import Final
 
 from vespe import documents
-from vespe.adapters.inner import plain_text
+from vespe.adapters.inner import plain_text, quoted
 from vespe.errors import InvalidDocument, ProviderError
 from vespe.models import JsonObject
 from vespe.providers.base import Answer, LLMProvider, Reply
+
+_EXCERPT: Final = 600
+_BEGINNING: Final = 120
 
 
 def whole(provider: LLMProvider, reply: Reply) -> Answer:
@@ -16,20 +20,21 @@ def whole(provider: LLMProvider, reply: Reply) -> Answer:
     if document.get("error"):
         raise error_within(provider, document, reply)
     try:
-        return checked(provider.answer(document), provider, reply)
+        return checked(provider.answer(document), provider, reply, body=documents.compact_json(document))
     except InvalidDocument as error:
         raise _unreadable(provider, reply, error.message) from None
 
 
-def checked(answer: Answer, provider: LLMProvider, reply: Reply) -> Answer:
+def checked(answer: Answer, provider: LLMProvider, reply: Reply, *, body: str = "") -> Answer:
     """Give an answer, its content as a text where it is one plain text, as OpenAI says it.
 
-    Raises ProviderError for one that says nothing: neither a text, nor a call, nor why it stopped.
+    Raises ProviderError for one that says nothing: neither a text, nor a call, nor why it stopped; it quotes the `body`.
     """
     message = answer.message
     content = message.get("content")
     if answer.finish_reason is None and not content and not message.keys() - {"role", "content"}:
-        why = f"{provider.name} answered with nothing: neither a text, nor a call, nor why it stopped"
+        quote = f": {str(reply.redacted(body))[:_EXCERPT]}" if body else ""
+        why = f"{provider.name} answered with nothing, neither a text, nor a call, nor why it stopped{quote}"
         raise ProviderError(why, status=reply.status, request_id=reply.request_id, transient=True)
     text = plain_text(content) if isinstance(content, list) else None
     return answer if text is None else replace(answer, message={**message, "content": text})
@@ -51,12 +56,16 @@ def error_within(provider: LLMProvider, document: JsonObject, reply: Reply) -> P
 def _read(provider: LLMProvider, reply: Reply) -> JsonObject:
     """Read a body as leniently as a stream is read: models say lone surrogates, and servers some keys twice."""
     body = b"".join(reply.pieces)
+    if not body.strip():
+        raise _unreadable(provider, reply, "it is empty")
     try:
         document = json.loads(body.decode("utf-8-sig"), parse_constant=lambda name: None)
     except UnicodeDecodeError as error:
         raise _unreadable(provider, reply, f"it is not UTF-8: byte 0x{body[error.start]:02x}") from None
     except (ValueError, RecursionError) as error:
-        raise _unreadable(provider, reply, f"it is not JSON: {error}") from None
+        raise _unreadable(
+            provider, reply, f"it is not JSON: {error}; it begins {quoted(body[:_BEGINNING].decode('utf-8', 'replace'))}"
+        ) from None
     if not isinstance(document, dict):
         raise _unreadable(provider, reply, "it is no JSON object")
     return document

@@ -26,6 +26,9 @@ class AnthropicProvider:
 
     name: ClassVar[str] = "anthropic"
     api: ClassVar[str] = "anthropic"
+    account: ClassVar[accounts.Account] = accounts.Account(
+        provider="anthropic", default_url="https://api.anthropic.com", variable="ANTHROPIC_API_KEY"
+    )
     create_message = turns.create_message
     respond = turns.respond
 
@@ -38,9 +41,8 @@ class AnthropicProvider:
         headers: Mapping[str, str] | None = None,
         patience: retries.Patience = retries.PATIENCE,
     ) -> None:
-        account = accounts.Account(provider=self.name, default_url="https://api.anthropic.com", variable="ANTHROPIC_API_KEY")
         said = {"base_url": base_url, "api_key": api_key, "headers": headers, "model": model}
-        self._account = accounts.known(account, **said)
+        self._account = accounts.known(self.account, **said)
         self.model = self._account.settings.model
         self._endpoint = Endpoint(self._destination, patience)
 

@@ -33,6 +33,10 @@ def _same(value: JsonValue) -> JsonValue:
     return value
 
 
+def _wait_on(_: float | None) -> None:
+    return None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
     """A successful answer on the wire, as far as it has come.
@@ -40,6 +44,7 @@ class Reply:
     `headers` have lowercased names; `pieces` are the body's bytes, decompressed, cut anywhere, to be read once: reading raises
     ProviderError where the connection breaks, TimedOut where a deadline passes, and Interrupted. `framed` tells that the
     body's end was announced, so that one that is cut cannot look whole. `redacted` takes the key out of what it is given.
+    `end_within` says that the answer is there already: the body then ends after so many seconds, come what may; None takes that back.
     """
 
     status: int
@@ -48,6 +53,7 @@ class Reply:
     request_id: str = ""
     framed: bool = True
     redacted: Callable[[JsonValue], JsonValue] = _same
+    end_within: Callable[[float | None], None] = _wait_on
 
 
 class LLMProvider(Protocol):

@@ -16,6 +16,8 @@ from vespe.providers.base import Reply
 
 MAX_ANSWER_BYTES: Final = 64 * 1024 * 1024
 """The most bytes of one answer, decompressed."""
+_ERROR_BODY_S: Final = 5.0
+"""How long the sentence of an error is waited for; its status is known already."""
 _LOOPBACK: Final = ("127.0.0.1", "::1")
 
 
@@ -82,12 +84,12 @@ def _attempt(client: web.Client, request: web.Request, there: Destination, *, li
             raise failures.broken(there.who, error.message) from error
         if first is None:
             headers = dict(reversed(opened.headers))
-            raise failures.of_status(opened.status, headers, _body(opened), who=there.who, secrets=there.secrets)
+            raise failures.of_status(opened.status, headers, _body(opened, limits), who=there.who, secrets=there.secrets)
         stack.push(attempt.pop_all())
-        return _reply(opened, there, first)
+        return _reply(opened, there, first, limits)
 
 
-def _reply(opened: web.Opened, there: Destination, first: bytes) -> Reply:
+def _reply(opened: web.Opened, there: Destination, first: bytes, limits: sockets.Limits) -> Reply:
     """Give a successful answer, whose first piece is read already: from here on nothing is tried again."""
 
     def redacted(value: JsonValue) -> JsonValue:
@@ -97,14 +99,15 @@ def _reply(opened: web.Opened, there: Destination, first: bytes) -> Reply:
     return Reply(
         status=opened.status,
         headers=opened.headers,
-        pieces=_pieces(opened, first, who=there.who, identifier=identifier),
+        pieces=_pieces(opened, first, limits, who=there.who, identifier=identifier),
         request_id=identifier,
         framed=opened.framed,
         redacted=redacted,
+        end_within=limits.end_within,
     )
 
 
-def _pieces(opened: web.Opened, first: bytes, *, who: str, identifier: str) -> Iterator[bytes]:
+def _pieces(opened: web.Opened, first: bytes, limits: sockets.Limits, *, who: str, identifier: str) -> Iterator[bytes]:
     size = len(first)
     yield first
     try:
@@ -112,13 +115,16 @@ def _pieces(opened: web.Opened, first: bytes, *, who: str, identifier: str) -> I
             size += len(piece)
             yield piece
     except (web.ConnectionLost, ToolExecutionError) as error:
+        if limits.is_over:
+            return
         why = f"{who} broke off after {size} bytes of its answer: {error}"
         raise ProviderError(why, request_id=identifier, transient=not isinstance(error, OutputTooLarge)) from error
 
 
-def _body(opened: web.Opened) -> bytes:
-    """Read the beginning of an error's body; what of it does not come is left out."""
+def _body(opened: web.Opened, limits: sockets.Limits) -> bytes:
+    """Read the beginning of an error's body; what of it does not come, or not soon, is left out."""
     body = b""
+    limits.end_within(_ERROR_BODY_S)
     try:
         for piece in opened.pieces:
             body += piece
@@ -126,6 +132,8 @@ def _body(opened: web.Opened) -> bytes:
                 break
     except (web.ConnectionLost, ToolExecutionError):
         pass
+    finally:
+        limits.end_within(None)
     return body[: failures.MAX_BODY_BYTES]
 
 

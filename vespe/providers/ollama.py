@@ -23,6 +23,9 @@ class OllamaProvider:
 
     name: ClassVar[str] = "ollama"
     api: ClassVar[str] = "ollama"
+    account: ClassVar[accounts.Account] = accounts.Account(
+        provider="ollama", default_url="http://127.0.0.1:11434", variable="OLLAMA_API_KEY", key_needed=False
+    )
     create_message = turns.create_message
     respond = turns.respond
 
@@ -35,9 +38,8 @@ class OllamaProvider:
         headers: Mapping[str, str] | None = None,
         patience: retries.Patience = retries.PATIENCE,
     ) -> None:
-        account = accounts.Account(provider=self.name, default_url="http://127.0.0.1:11434", variable="OLLAMA_API_KEY", key_needed=False)
         said = {"base_url": base_url, "api_key": api_key, "headers": headers, "model": model}
-        self._account = accounts.known(account, **said)
+        self._account = accounts.known(self.account, **said)
         self.model = self._account.settings.model
         self._endpoint = Endpoint(self._destination, patience)
 

@@ -1,7 +1,7 @@
 """Models behind OpenAI's chat completions: OpenAI's own, and those of any endpoint that speaks them."""
 
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import ClassVar
@@ -24,6 +24,9 @@ class OpenAIProvider:
 
     name: ClassVar[str] = "openai"
     api: ClassVar[str] = "openai"
+    account: ClassVar[accounts.Account] = accounts.Account(
+        provider="openai", default_url="https://api.openai.com/v1", variable="OPENAI_API_KEY"
+    )
     create_message = turns.create_message
     respond = turns.respond
 
@@ -37,11 +40,15 @@ class OpenAIProvider:
         headers: Mapping[str, str] | None = None,
         patience: retries.Patience = retries.PATIENCE,
     ) -> None:
-        account = accounts.Account(provider=self.name, default_url="https://api.openai.com/v1", variable="OPENAI_API_KEY")
         said = {"base_url": base_url, "api_key": api_key, "organization": organization, "headers": headers, "model": model}
-        self._account = accounts.known(account, **said)
+        self._account = accounts.known(self.account, **said)
         self.model = self._account.settings.model
         self._endpoint = Endpoint(self._destination, patience)
+
+    @property
+    def keep(self) -> Sequence[str]:
+        """The fields beside OpenAI's own that the endpoint wants back in messages."""
+        return self._account.settings.keep
 
     def payload(
         self,
@@ -52,8 +59,7 @@ class OpenAIProvider:
         stream: bool = False,
     ) -> JsonObject:
         """Give the request; see `openai_wire.payload`."""
-        keep = self._account.settings.keep
-        return openai_wire.payload(self.model, messages, tools, options=options, stream=stream, keep=keep)
+        return openai_wire.payload(self.model, messages, tools, options=options, stream=stream, keep=self.keep)
 
     def send(self, payload: JsonObject, *, cancel: threading.Event | None = None) -> AbstractContextManager[Reply]:
         """Send a request; see `Endpoint.send`."""

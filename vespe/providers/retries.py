@@ -28,6 +28,7 @@ class Patience:
 
     `retry_after_cap_s` is the longest wait that an endpoint may ask for: one that asks for more is not asked again.
     `backoff_s` is the wait before the first retry where the endpoint names none; it doubles, up to 8 s, with jitter.
+    `on_wait` is told before each wait what failed and the seconds until it is asked again, in the thread that waits.
     """
 
     connect_s: float = 10
@@ -36,6 +37,7 @@ class Patience:
     retries: int = 2
     retry_after_cap_s: float = 60
     backoff_s: float = 0.5
+    on_wait: Callable[[ProviderError, float], None] | None = None
 
     def limits(self, what: str, cancel: threading.Event | None) -> Limits:
         """Begin the time of one request, its retries and waits among it."""
@@ -68,8 +70,11 @@ def persistently(attempt: Callable[[], T], patience: Patience, *, limits: Limits
             if wait is None:
                 raise
             limits.progressed()
-            if wait >= limits.remaining():
+            limits.remaining()
+            if wait >= limits.left_s:
                 raise
+            if patience.on_wait is not None:
+                patience.on_wait(error, wait)
         (cancel or threading.Event()).wait(wait)
         limits.progressed()
         limits.remaining()

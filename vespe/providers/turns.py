@@ -1,13 +1,24 @@
 """One turn of a model, the same for every provider: the request sent, its answer read, events told as they come."""
 
+import codecs
+import itertools
 import threading
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Final
 
-from vespe.conversation.stream_base import StreamEvent
+from vespe.conversation.stream_base import StreamEvent, StreamingProcessor
 from vespe.errors import ProviderError
 from vespe.models import JsonObject
 from vespe.providers import answers
 from vespe.providers.base import Answer, LLMProvider, OnEvent, Reply, Tools
+
+_OF_EVENTS: Final = (b"d", b"e", b":", b"i", b"r")
+"""With what server-sent events begin (`data`, `event`, a comment, `id`, `retry`), and no JSON that is an answer."""
+_DRAINED_S: Final = 0.5
+"""How long the end of a body is waited for behind its last word, so that the connection can be kept."""
+_LAST_S: Final = 3.0
+"""How long more is waited for behind an answer that could be whole: a last usage, Anthropic's next message."""
 
 
 def create_message(
@@ -35,8 +46,9 @@ def respond(
     """Give the model's answer; see `LLMProvider.respond`, which each provider has from here."""
     payload = self.payload(messages, tools, options=options, stream=on_event is not None)
     with self.send(payload, cancel=cancel) as reply:
-        if on_event is not None and (self.api == "ollama" or not _is_document(reply)):
-            return _streamed(self, reply, on_event)
+        reply, begins = _begun(reply)
+        if begins in _OF_EVENTS or (on_event is not None and (self.api == "ollama" or not _is_document(reply))):
+            return _streamed(self, reply, on_event or _unheard)
         answer = answers.whole(self, reply)
     if on_event is not None:
         retell(answer, on_event)
@@ -60,6 +72,20 @@ def retell(answer: Answer, on_event: OnEvent) -> None:
     on_event(StreamEvent(type="done", data={"finish_reason": answer.finish_reason, "complete": answer.complete}))
 
 
+def _begun(reply: Reply) -> tuple[Reply, bytes]:
+    """Give the reply, and the first byte of its body that says something: servers stream unasked, and under any content type."""
+    read: list[bytes] = []
+    for piece in reply.pieces:
+        read.append(piece)
+        if begins := b"".join(read).removeprefix(codecs.BOM_UTF8).lstrip()[:1]:
+            return replace(reply, pieces=itertools.chain(read, reply.pieces)), begins
+    return replace(reply, pieces=iter(read)), b""
+
+
+def _unheard(_: StreamEvent) -> None:
+    return None
+
+
 def _is_document(reply: Reply) -> bool:
     """Whether an endpoint that was asked for a stream answers with one document all the same."""
     return dict(reply.headers).get("content-type", "").partition(";")[0].strip().lower() == "application/json"
@@ -67,8 +93,7 @@ def _is_document(reply: Reply) -> bool:
 
 def _streamed(provider: LLMProvider, reply: Reply, on_event: OnEvent) -> Answer:
     processor = provider.processor()
-    for piece in reply.pieces:
-        _tell(processor.feed(piece), reply, on_event)
+    _read(processor, reply, on_event)
     _tell(processor.close(), reply, on_event)
     if processor.error is not None:
         raise answers.error_within(provider, {"error": processor.error}, reply)
@@ -82,6 +107,22 @@ def _streamed(provider: LLMProvider, reply: Reply, on_event: OnEvent) -> Answer:
         cut_calls=processor.cut_calls(),
     )
     return answers.checked(answer, provider, reply)
+
+
+def _read(processor: StreamingProcessor, reply: Reply, on_event: OnEvent) -> None:
+    """Read a body to its end, or to the answer's: servers leave connections open, and break them, behind it."""
+    over, wait = False, None
+    try:
+        for piece in reply.pieces:
+            events = processor.feed(piece)
+            _tell(events, reply, on_event)
+            over = over or processor.error is not None or any(event.type == "done" for event in events)
+            before, wait = wait, _DRAINED_S if over else _LAST_S if processor.complete else None
+            if wait != before or (events and not over):
+                reply.end_within(wait)
+    except ProviderError:
+        if not over:
+            raise
 
 
 def _tell(events: Iterable[StreamEvent], reply: Reply, on_event: OnEvent) -> None:
