@@ -49,7 +49,7 @@ def respond(
     payload = self.payload(messages, tools, options=options, stream=on_event is not None)
     with self.send(payload, cancel=cancel) as reply:
         reply, begins = _begun(reply)
-        if begins.startswith(_OF_EVENTS) or (on_event is not None and (self.api == "ollama" or not _is_document(reply))):
+        if self.api == "ollama" or begins.startswith(_OF_EVENTS) or (on_event is not None and not _is_document(reply)):
             return _streamed(self, reply, on_event or _unheard)
         answer = answers.whole(self, reply)
     if on_event is not None:
