@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.providers.serving import USER, asking, said, stream
+from tests.providers.serving import KEY, USER, asking, said, stream
 from vespe.errors import ProviderError
 
 
@@ -68,3 +68,20 @@ def test_an_empty_answer_says_so_and_a_page_is_quoted() -> None:
         provider.create_message(USER)
     with asking(stream(b"<html>log in", "text/html")) as (provider, _), pytest.raises(ProviderError, match="<html>log in"):
         provider.create_message(USER)
+
+
+def test_an_answer_in_a_list_is_read_and_so_is_an_error_in_one() -> None:
+    with asking(stream(b"[" + choice('"a"') + b"]", "application/json")) as (provider, _):
+        assert provider.create_message(USER)["content"] == "a"
+    with asking(said([{"error": {"message": "no such key"}}])) as (provider, _), pytest.raises(ProviderError, match="no such key"):
+        provider.create_message(USER)
+
+
+@pytest.mark.parametrize("streamed", [True, False])
+@pytest.mark.parametrize("at", range(0, 120, 10))
+@pytest.mark.parametrize("page", [b"<html>", b"error: ", b'{"x": '])
+def test_p40b_no_part_of_a_key_stands_in_the_quote_of_a_page(page: bytes, at: int, *, streamed: bool) -> None:
+    body = page + b"." * at + KEY.encode() + b"." * 200
+    with asking(stream(body, "text/html")) as (provider, _), pytest.raises(ProviderError) as caught:
+        provider.create_message(USER, on_event=(lambda event: None) if streamed else None)
+    assert not any(KEY[start : start + 8] in str(caught.value) for start in range(len(KEY) - 8))

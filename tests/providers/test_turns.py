@@ -115,3 +115,9 @@ def test_an_error_in_a_stream_ends_it_though_the_connection_stays_open(monkeypat
 def test_a_stream_is_read_as_one_under_any_content_type_and_unasked(kind: str, *, streamed: bool) -> None:
     with asking(stream(b"\xef\xbb\xbf" + CHUNKS, kind)) as (provider, _):
         assert provider.create_message(USER, on_event=unheard if streamed else None)["content"] == "Hello"
+
+
+def test_lines_of_ollama_are_read_though_no_stream_was_asked_for() -> None:
+    lines = b'{"model":"m","message":{"role":"assistant","content":"Hel"},"done":false}\n' + OLLAMA.replace(b"Hello", b"lo")
+    with asking(stream(lines, KINDS["ollama"]), "ollama") as (provider, _):
+        assert provider.create_message(USER)["content"] == "Hello"

@@ -63,9 +63,11 @@ def _read(provider: LLMProvider, reply: Reply) -> JsonObject:
     except UnicodeDecodeError as error:
         raise _unreadable(provider, reply, f"it is not UTF-8: byte 0x{body[error.start]:02x}") from None
     except (ValueError, RecursionError) as error:
-        raise _unreadable(
-            provider, reply, f"it is not JSON: {error}; it begins {quoted(body[:_BEGINNING].decode('utf-8', 'replace'))}"
-        ) from None
+        # without the key before it is cut, since half a key would not be found
+        begins = str(reply.redacted(body.decode("utf-8", "replace")))[:_BEGINNING]
+        raise _unreadable(provider, reply, f"it is not JSON: {error}; it begins {quoted(begins)}") from None
+    if isinstance(document, list) and len(document) == 1:  # as Gemini's endpoint wraps it
+        document = document[0]
     if not isinstance(document, dict):
         raise _unreadable(provider, reply, "it is no JSON object")
     return document

@@ -13,8 +13,10 @@ from vespe.models import JsonObject
 from vespe.providers import answers
 from vespe.providers.base import Answer, LLMProvider, OnEvent, Reply, Tools
 
-_OF_EVENTS: Final = (b"d", b"e", b":", b"i", b"r")
-"""With what server-sent events begin (`data`, `event`, a comment, `id`, `retry`), and no JSON that is an answer."""
+_OF_EVENTS: Final = (b"data:", b"event:", b"id:", b"retry:", b":")
+"""With what server-sent events begin, and no JSON."""
+_OF_JSON: Final = (b"{", b"[")
+_BEGINNING: Final = 6
 _DRAINED_S: Final = 0.5
 """How long the end of a body is waited for behind its last word, so that the connection can be kept."""
 _LAST_S: Final = 3.0
@@ -47,7 +49,7 @@ def respond(
     payload = self.payload(messages, tools, options=options, stream=on_event is not None)
     with self.send(payload, cancel=cancel) as reply:
         reply, begins = _begun(reply)
-        if begins in _OF_EVENTS or (on_event is not None and (self.api == "ollama" or not _is_document(reply))):
+        if self.api == "ollama" or begins.startswith(_OF_EVENTS) or (on_event is not None and not _is_document(reply)):
             return _streamed(self, reply, on_event or _unheard)
         answer = answers.whole(self, reply)
     if on_event is not None:
@@ -73,13 +75,22 @@ def retell(answer: Answer, on_event: OnEvent) -> None:
 
 
 def _begun(reply: Reply) -> tuple[Reply, bytes]:
-    """Give the reply, and the first byte of its body that says something: servers stream unasked, and under any content type."""
-    read: list[bytes] = []
+    """Give the reply, and how its body begins: servers stream unasked, and under any content type.
+
+    A body that is neither events nor JSON is some page, which an error will quote: it is read whole, and without the key,
+    since half a key would not be found in a quote.
+    """
+    read, begins = b"", b""
     for piece in reply.pieces:
-        read.append(piece)
-        if begins := b"".join(read).removeprefix(codecs.BOM_UTF8).lstrip()[:1]:
-            return replace(reply, pieces=itertools.chain(read, reply.pieces)), begins
-    return replace(reply, pieces=iter(read)), b""
+        read += piece
+        begins = read.removeprefix(codecs.BOM_UTF8).lstrip()[:_BEGINNING]
+        if len(begins) == _BEGINNING or begins.startswith(_OF_JSON):
+            break
+    rest = itertools.chain([read], reply.pieces)
+    if begins and not begins.startswith((*_OF_EVENTS, *_OF_JSON)):
+        reply.end_within(_LAST_S)
+        rest = itertools.chain([str(reply.redacted(b"".join(rest).decode("utf-8", "replace"))).encode("utf-8")])
+    return replace(reply, pieces=rest), begins
 
 
 def _unheard(_: StreamEvent) -> None:
