@@ -109,6 +109,20 @@ async def add(a: int, b: int) -> dict[str, int]:
     return {"sum": a + b}
 server.run("stdio", show_banner=False)
 """
+NODE = Path(sys.prefix) / "node/node_modules"
+TYPESCRIPT = f"""
+import {{ Server }} from "{NODE}/@modelcontextprotocol/sdk/dist/esm/server/index.js";
+import {{ StdioServerTransport }} from "{NODE}/@modelcontextprotocol/sdk/dist/esm/server/stdio.js";
+import {{ ListToolsRequestSchema, CallToolRequestSchema }} from "{NODE}/@modelcontextprotocol/sdk/dist/esm/types.js";
+const server = new Server({{ name: "add", version: "1" }}, {{ capabilities: {{ tools: {{}} }} }});
+const add = {{ name: "add", description: "Add.", inputSchema: {json.dumps(SCHEMA)}, outputSchema: {json.dumps(SUM)} }};
+server.setRequestHandler(ListToolsRequestSchema, async () => ({{ tools: [add] }}));
+server.setRequestHandler(CallToolRequestSchema, async ({{ params }}) => {{
+  const s = {{ sum: params.arguments.a + params.arguments.b }};
+  return {{ content: [{{ type: "text", text: JSON.stringify(s) }}], structuredContent: s }};
+}});
+await server.connect(new StdioServerTransport());
+"""
 SERVERS = {
     "bare loop": BARE,
     "vespe": VESPE,
@@ -116,18 +130,16 @@ SERVERS = {
     "SDK low-level": LOW_LEVEL,
     "SDK high-level": HIGH_LEVEL,
     "fastmcp": FASTMCP,
+    "TypeScript SDK": TYPESCRIPT,
 }
-
-
 NEEDS = {"SDK low-level": "mcp", "SDK high-level": "mcp", "fastmcp": "fastmcp"}
 
 
 class Client:
     """Writes lines and reads lines."""
 
-    def __init__(self, code: str, cwd: Path, python: str = sys.executable) -> None:
+    def __init__(self, argv: list[str], cwd: Path) -> None:
         self.began = time.perf_counter()
-        argv = [python, "-c", code]
         self.process = subprocess.Popen(argv, cwd=cwd, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
 
     def send(self, method: str, params: Any, identifier: int | None) -> None:
@@ -180,6 +192,15 @@ def measured(client: Client, calls: int) -> tuple[float, float, float, float]:
         client.end()
 
 
+def command(name: str, peers: str) -> list[str] | None:
+    """Give the command that starts a server; None where what it needs is not installed."""
+    if name == "TypeScript SDK":
+        node = NODE / ".bin/node"
+        return [str(node), "--input-type=module", "-e", SERVERS[name]] if node.exists() else None
+    python = peers if name in NEEDS else sys.executable
+    return [python, "-c", SERVERS[name]] if name not in NEEDS or has(python, NEEDS[name]) else None
+
+
 def has(python: str, module: str) -> bool:
     """Say whether an interpreter has a module."""
     code = f"import importlib.util, sys; sys.exit(importlib.util.find_spec({module!r}) is None)"
@@ -212,13 +233,12 @@ def main() -> None:
     options.add_argument("--calls", type=int, default=3000)
     options.add_argument("--peers", default=sys.executable, metavar="PYTHON", help="an interpreter that has mcp and fastmcp")
     given = options.parse_args()
-    servers = {name: code for name, code in SERVERS.items() if name not in NEEDS or has(given.peers, NEEDS[name])}
+    servers = {name: argv for name in SERVERS if (argv := command(name, given.peers)) is not None}
     found: dict[str, list[tuple[float, float, float, float]]] = {name: [] for name in servers}
     with project() as root:
         for _ in range(given.rounds):
-            for name, code in servers.items():
-                python = given.peers if name in NEEDS else sys.executable
-                found[name].append(measured(Client(code, root, python), given.calls))
+            for name, argv in servers.items():
+                found[name].append(measured(Client(argv, root), given.calls))
     print(f"{'median of ' + str(given.rounds):<18}{'start ms':>10}{'calls/s':>10}{'16 flying':>11}{'MiB':>8}")
     for name, rows in found.items():
         start, one, many, mib = (statistics.median(column) for column in zip(*rows, strict=True))

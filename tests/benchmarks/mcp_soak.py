@@ -6,6 +6,7 @@ Says how memory and descriptors drifted from the first tenth to the end, and the
 import argparse
 import json
 import os
+import sys
 import time
 from pathlib import Path
 
@@ -27,7 +28,7 @@ def main() -> None:
     options.add_argument("--calls", type=int, default=100_000)
     calls = options.parse_args().calls
     with project() as root:
-        client = Client(VESPE, root)
+        client = Client([sys.executable, "-c", VESPE], root)
         client.begin()
         took, early = [], (0.0, 0)
         for number in range(calls):
