@@ -20,9 +20,10 @@ def find_own(kit_id: str) -> str | None:
 
 
 def refuse_others(kit_id: str) -> None:
-    """Raise Refused where the directory of an own kit holds what no verb of Vespe made, StorageError where it cannot be read.
+    """Raise Refused where the directory of an own kit holds what no verb of Vespe made.
 
-    Raises KitNotFound where none stands there. What Vespe did not make is a link in its place or in it, a repository, or a file that belongs to no tool.
+    That is a link in its place or in it, a repository, or a file that belongs to no tool. KitNotFound where none stands there,
+    StorageError where it cannot be read.
     """
     path = os.path.join(_root(), kit_id)
     for link in (_root(), path):
