@@ -135,3 +135,26 @@ def test_a_manifest_is_what_the_digest_is_made_of() -> None:
     files = {"b": File(executable=True, sha256="0" * 64), "a": File(executable=False, sha256="1" * 64)}
     assert digests.manifest_of(files) == f"a\0-\0{'1' * 64}\nb\0x\0{'0' * 64}\n".encode()
     assert f"v1:{kit_store.sha256_of(digests.manifest_of(files))}" == digests.digest_of(files)
+
+
+def test_p2_a_link_in_the_place_of_a_kit_is_a_change_though_its_bytes_are_the_same(stored: str, tmp_path: Path) -> None:
+    place = Path(kit_store.place_of(stored))
+    place.rename(tmp_path / "moved")
+    place.symlink_to(tmp_path / "moved")
+    assert kit_store.differences(stored, "weather") == (f"{place} is a symbolic link",)
+
+
+def test_a_manifest_that_is_gone_is_a_change_of_what_was_installed(stored: str) -> None:
+    place = Path(kit_store.place_of(stored))
+    place.chmod(0o755)
+    (place / kit_store.MANIFEST).unlink()
+    with pytest.raises(InvalidDocument, match="not there any more"):
+        kit_store.manifest(stored)
+    assert "not there any more" in kit_store.differences(stored, "weather")[0]
+
+
+def test_what_a_killed_removal_left_is_cleared_where_there_is_something_alone(stored: str) -> None:
+    left = Path(kit_store.store_dir()) / f".gone-{'0' * 24}"
+    left.mkdir()
+    kit_store.recover()
+    assert not left.exists() and kit_store.stored() == (stored,)

@@ -9,8 +9,8 @@ import pytest
 from tests.ondisk import write_kit
 from vespe import kits
 from vespe.errors import KitNotFound, Refused
-from vespe.kit_founding import found_kit
-from vespe.own_kits import find_own, remove_own
+from vespe.kit_founding import aside_of, found_kit
+from vespe.own_kits import find_own, recover, remove_own
 
 
 @pytest.fixture
@@ -74,3 +74,15 @@ def test_p12_what_vespe_did_not_make_is_not_deleted(change: Callable[[Path, Path
 @pytest.mark.parametrize("kit_id", ["", ".", "..", "../kits/mine", "mine/", "mine\n", "/", "~"])
 def test_p13_what_is_no_id_is_no_place(kit_id: str, own: Path) -> None:
     assert find_own(kit_id) is None
+
+
+def test_a_kit_that_somebody_else_removed_meanwhile_is_not_found(own: Path) -> None:
+    remove_own("mine")
+    with pytest.raises(KitNotFound):
+        remove_own("mine")
+
+
+def test_p45_what_a_killed_removal_left_is_cleared_by_the_next_command(own: Path) -> None:
+    own.rename(aside_of(str(own.parent), "mine"))
+    recover()
+    assert os.listdir(own.parent) == ["other"]

@@ -9,7 +9,8 @@ from vespe.errors import StorageError, UsageError, VespeError
 from vespe.kits import KIT_ID
 from vespe.models import JsonObject, Tool
 
-_LEFTOVER: Final = re.compile(r"\.[a-z0-9_]{1,64}\.[0-9a-f]{12}\.tmp")
+LEFTOVER: Final = re.compile(r"\.[a-z0-9_]{1,64}\.[0-9a-f]{12}\.tmp")
+"""Names of `aside_of`."""
 
 
 def found_kit(parent: str | os.PathLike[str], kit_id: str, *, description: str | None = None) -> tuple[str, Tool]:
@@ -68,7 +69,7 @@ def aside_of(root: str, kit_id: str) -> str:
 def sweep(root: str) -> None:
     """Delete what killed processes left of kits in `root`; the caller holds its lock."""
     for name in os.listdir(root):
-        if _LEFTOVER.fullmatch(name):
+        if LEFTOVER.fullmatch(name):
             discard(os.path.join(root, name))
 
 

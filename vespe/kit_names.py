@@ -7,9 +7,13 @@ from typing import Final
 MAX_NAME_BYTES: Final = 255
 MAX_PATH_BYTES: Final = 1000
 MAX_DEPTH: Final = 32
-_RESERVED: Final = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9\u00b9\u00b2\u00b3])(?:\..*)?", re.IGNORECASE)
+_RESERVED: Final = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|clock\$|(?:com|lpt)[0-9\u00b9\u00b2\u00b3]) *(?:\..*)?", re.IGNORECASE)
 _FORBIDDEN: Final = re.compile(r'[\\:*?"<>|]')
 _GIT: Final = re.compile(r"\.git|git~[0-9]+", re.IGNORECASE)
+_BLANK: Final = re.compile(
+    "[\u00a0\u034f\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180d\u180f\u2000-\u200a\u202f\u205f\u2800\u3000\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
+"""What is a letter, a mark or a space by its category, and nothing to the eye, or what looks like a plain space."""
 _INVISIBLE: Final = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
 
 
@@ -25,7 +29,7 @@ def unsafe(path: str) -> str | None:
 
 def folded(path: str) -> str:
     """Give what a path is called where case and composition of letters do not count: two paths of one such name collide."""
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFKC", path).casefold())
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFKC", path).upper().casefold())
 
 
 def _unsafe_name(name: str) -> str | None:
@@ -33,7 +37,7 @@ def _unsafe_name(name: str) -> str | None:
         return "leads out of its directory, or nowhere"
     if len(name.encode("utf-8", "surrogatepass")) > MAX_NAME_BYTES:
         return f"holds a name of more than {MAX_NAME_BYTES} bytes"
-    if any(unicodedata.category(character) in _INVISIBLE for character in name):
+    if _BLANK.search(name) or any(unicodedata.category(character) in _INVISIBLE for character in name):
         return "holds a control character, an invisible one, or bytes that are no UTF-8"
     if _FORBIDDEN.search(name) or name.startswith("-"):
         return "holds a character that is no part of a name on every machine, or begins with -"

@@ -135,10 +135,23 @@ def sweep() -> None:
             delete(path)
 
 
+def recover() -> None:
+    """Sweep where there is something to sweep, so that a command with nothing to do there clears up too; raises StorageError."""
+    with contextlib.suppress(OSError):
+        if any(_ASIDE.fullmatch(name) for name in os.listdir(store_dir())):
+            with locked():
+                sweep()
+
+
 def manifest(digest: str) -> dict[str, File]:
     """Give the files of an installed kit, which the digest vouches for; raises InvalidDocument where the manifest was changed."""
     path = os.path.join(place_of(digest), MANIFEST)
-    data = documents.read_bytes(path, limit=_MAX_MANIFEST)
+    try:
+        data = documents.read_bytes(path, limit=_MAX_MANIFEST)
+    except StorageError:
+        if os.path.lexists(path):
+            raise
+        raise InvalidDocument("is not there any more", path=path, hint="`vespe kit sync` installs it again") from None
     if f"{SCHEME}{hashlib.sha256(data).hexdigest()}" != digest:
         raise InvalidDocument("was changed since the kit was installed", path=path, hint="`vespe kit sync` installs it again")
     rows = (line.split("\0") for line in data.decode("utf-8").split("\n")[:-1])
@@ -150,6 +163,8 @@ def differences(digest: str, kit_id: str) -> tuple[str, ...]:
 
     Raises StorageError where it cannot be read at all.
     """
+    if os.path.islink(place_of(digest)):
+        return (f"{place_of(digest)} is a symbolic link",)
     try:
         files = manifest(digest)
         others = set(os.listdir(place_of(digest))) - {MANIFEST, kit_id}

@@ -1,11 +1,12 @@
 """Kits in the user's own kits directory, taken away whole: what Vespe made of them and nothing else."""
 
+import contextlib
 import os
 import stat
 from typing import Final
 
 from vespe import defaults, documents, kit_folders, kit_founding, kit_templates, kits, locations
-from vespe.errors import Refused, StorageError
+from vespe.errors import KitNotFound, Refused, StorageError
 
 _MADE: Final = (defaults.KIT_CONFIG_FILE, "mcp_tools.json", *kit_templates.kit_files("", title="", summary=""))
 """What the verbs that make kits write beside the tools."""
@@ -19,14 +20,17 @@ def find_own(kit_id: str) -> str | None:
 
 
 def refuse_others(kit_id: str) -> None:
-    """Raise Refused where the directory of an own kit holds what no verb of Vespe made, StorageError where it cannot be read.
+    """Raise Refused where the directory of an own kit holds what no verb of Vespe made.
 
-    That is a link in its place or in it, a repository, or a file that belongs to no tool.
+    That is a link in its place or in it, a repository, or a file that belongs to no tool. KitNotFound where none stands there,
+    StorageError where it cannot be read.
     """
     path = os.path.join(_root(), kit_id)
     for link in (_root(), path):
         if os.path.islink(link):
             raise Refused(f"{link} is a symbolic link, so nothing behind it is removed", hint="take the link away, and try again")
+    if not os.path.lexists(path):
+        raise KitNotFound(kit_id)
     if not _is_file(os.path.join(path, defaults.KIT_CONFIG_FILE)):
         raise Refused(f"{path} is no kit of Vespe's: it has no {defaults.KIT_CONFIG_FILE}", hint=_HINT)
     if os.path.lexists(os.path.join(path, ".git")):
@@ -55,6 +59,14 @@ def remove_own(kit_id: str) -> str:
             raise error if isinstance(error, StorageError) else StorageError("remove", path, error) from error
         kit_founding.discard(aside)
     return path
+
+
+def recover() -> None:
+    """Delete what killed processes left beside the user's own kits, where there is any; raises StorageError."""
+    with contextlib.suppress(OSError):
+        if any(kit_founding.LEFTOVER.fullmatch(name) for name in os.listdir(_root())):
+            with documents.locked(_root()):
+                kit_founding.sweep(_root())
 
 
 def _root() -> str:

@@ -63,7 +63,7 @@ INSTALLED = ("kit", "install", "../source", "--activate", "--yes")
 VERBS = (
     Verb("kit install", INSTALLED, first=("kit", "install", "../source", "--yes")),
     Verb("kit update", ("kit", "update", "--yes"), (("kit", "install", "../source@main", "--activate", "--yes"), MOVE)),
-    Verb("kit remove", ("kit", "remove", "web", "--yes"), (INSTALLED,), (0, 3), ("cache", "clean", "--yes"), ("kit", "deactivate", "web")),
+    Verb("kit remove", ("kit", "remove", "web", "--yes"), (INSTALLED,), (0, 3), first=("kit", "deactivate", "web")),
     Verb("kit sync", ("kit", "sync", "--yes"), (("kit", "install", "../source", "--yes"), FORGET)),
     Verb("kit activate", ("kit", "activate", "file_io_without_git")),
     Verb("kit create", ("kit", "create", "mine"), (), (0, 2)),

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import click
 
-from vespe import kit_lock, kit_removal, kits, own_kits, project
+from vespe import kit_lock, kit_removal, kit_store, kits, own_kits, project
 from vespe.cli import kit_facts, kit_review, locks, options, report
 from vespe.errors import KitNotFound, NotFound
 from vespe.kit_lock import LockedKit
@@ -51,6 +51,8 @@ def _sorted_out(kit_ids: Sequence[str], known: Mapping[str, LockedKit], root: st
     own = [kit_id for kit_id in kit_ids if kit_id not in known]
     for kit_id in own:
         if own_kits.find_own(kit_id) is None:
+            own_kits.recover()
+            kit_store.recover()  # of one that was killed when the kit was out of the lock, and its bytes were not gone yet
             _refuse_elsewhere(kit_id, root)
             raise KitNotFound(kit_id, close=sorted(known)[:3])
         own_kits.refuse_others(kit_id)
