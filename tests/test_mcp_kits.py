@@ -74,12 +74,3 @@ def test_a_kit_of_another_kind_has_no_server(home: Path) -> None:
 def test_a_server_that_no_tool_may_name_is_refused(server: dict[str, Any]) -> None:
     with pytest.raises(InvalidDocument):
         mcp_kits.check_server(server)
-
-
-def test_a_kit_that_a_person_made_is_never_removed(home: Path) -> None:
-    mcp_kits.write(drafted(definition()))
-    config = Path(mcp_kits.kit_path("things"), "kit_config.json")
-    config.write_text(json.dumps({"kit_id": "things"}), encoding="utf-8")
-    with pytest.raises(UsageError):
-        mcp_kits.remove("things")
-    assert config.exists()

@@ -93,24 +93,6 @@ def write(made: Draft) -> str:
     return path
 
 
-def remove(kit_id: str) -> str:
-    """Take a server's kit away, whole or not at all, and give where it was.
-
-    Raises UsageError where it is no MCP server's kit, StorageError.
-    """
-    known_server(kit_id)
-    path = kit_path(kit_id)
-    root = os.path.dirname(path)
-    aside = os.path.join(root, f".{kit_id}.{os.urandom(6).hex()}.old")
-    try:
-        with documents.locked(root):
-            os.rename(path, aside)
-    except OSError as error:
-        raise error if isinstance(error, StorageError) else StorageError("remove", path, error) from error
-    shutil.rmtree(aside, ignore_errors=True)
-    return path
-
-
 def taken(kit_id: str) -> bool:
     """Whether there is a kit of that id in the user's own directory already."""
     return os.path.lexists(kit_path(kit_id))

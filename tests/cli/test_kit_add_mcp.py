@@ -131,15 +131,8 @@ def test_what_is_served_over_mcp_is_the_lot(server: ByHand, command: Command, pr
 
 def test_a_kit_goes_again_after_a_yes_and_is_active_here_no_more(server: ByHand, command: Command, home: Path) -> None:
     command("kit", "add-mcp", "things", "--yes", "--activate", "--", *server.command)
-    assert command("kit", "add-mcp", "things", "--remove").code == 6
-    gone = command("kit", "add-mcp", "things", "--remove", "--yes", "--json")
-    assert gone.document == {"kit_id": "things", "path": str(home / "data/vespe/kits/things"), "removed": True}
+    assert command("kit", "remove", "things").code == 6
+    assert command("kit", "remove", "things", "--yes").code == 0
     assert list((home / "data/vespe/kits").glob("*things*")) == []
     listed = command("tool", "list", "--json")
     assert listed.document["tools"] == [] and "things" not in listed.err
-
-
-def test_remove_takes_no_server_and_no_kit_that_is_not_one_of_a_server(command: Command) -> None:
-    assert command("kit", "add-mcp", "things", "--remove", "--yes", "--", "serve").code == 2
-    assert command("kit", "add-mcp", "things", "--remove", "--update", "--yes").code == 2
-    assert command("kit", "add-mcp", "things", "--remove", "--yes").code == 2

@@ -1,6 +1,5 @@
 """`vespe kit add-mcp`: an MCP server's tools as a kit, shown, approved and pinned."""
 
-import contextlib
 import os
 import re
 
@@ -28,7 +27,6 @@ _PATIENCE_S = 120.0
 )
 @click.option("--timeout", "timeout_s", type=float, metavar="S", help="Deadline of each call, in seconds; default: 30.")
 @click.option("--update", is_flag=True, help="Ask the server again, show what changed, and approve that.")
-@click.option("--remove", is_flag=True, help="Take the kit away again, here and from your own kits.")
 @click.option("--activate", is_flag=True, help="Make the kit's tools available in this project too.")
 @options.yes_option
 @options.project_option
@@ -41,7 +39,6 @@ def command(
     secrets: tuple[str, ...],
     timeout_s: float | None,
     update: bool,
-    remove: bool,
     activate: bool,
     yes: bool,
     project_dir: str | None,
@@ -52,11 +49,9 @@ def command(
     Each call starts the server anew, with the same limits as every tool, and is refused where the server's definition is
     not the one that you approved: `--update` shows what changed. Without it, a kit of that name is never replaced.
     """
-    if (update or remove) and (server_command or url or headers or secrets or timeout_s or (remove and (update or activate))):
-        said = f"{'--remove' if remove else '--update'} is about the server that is known, and takes no other"
-        raise errors.UsageError(said, hint=f"to change it: `vespe kit add-mcp {kit_id} --remove`, and add it anew")
-    if remove:
-        return _remove(kit_id, project_dir, yes=yes, as_json=as_json)
+    if update and (server_command or url or headers or secrets or timeout_s):
+        hint = f"to change it: `vespe kit remove {kit_id}`, and add it anew"
+        raise errors.UsageError("--update is about the server that is known, and takes no other", hint=hint)
     root = find_root(project_dir) if activate else None
     if update:
         server, before = mcp_kits.known_server(kit_id)
@@ -78,18 +73,7 @@ def command(
         mcp_kits.write(made)
     if root is not None:
         project.set_active(root, (kit_id,), active=True)
-    return _tell(made, changes, update=update, as_json=as_json)
-
-
-def _remove(kit_id: str, project_dir: str | None, *, yes: bool, as_json: bool) -> None:
-    mcp_kits.known_server(kit_id)
-    options.confirmed(f"Remove the kit {kit_id}?", yes=yes)
-    with contextlib.suppress(errors.ProjectNotFound):  # first, so that no project is left with an active kit that is not there
-        project.set_active(find_root(project_dir), (kit_id,), active=False)
-    path = mcp_kits.remove(kit_id)
-    if as_json:
-        return report.emit_json({"kit_id": kit_id, "path": path, "removed": True})
-    return report.say(f"removed the kit {kit_id} from {path}")
+    return _tell(made, changes, done="updated" if update else "made", active=root is not None, as_json=as_json)
 
 
 def _server(
@@ -166,13 +150,15 @@ def _show(made: Draft, changes: tuple[str, ...], *, update: bool) -> None:
         report.warn(report.one_line(sentence))
 
 
-def _tell(made: Draft, changes: tuple[str, ...], *, update: bool, as_json: bool) -> None:
+def _tell(made: Draft, changes: tuple[str, ...], *, done: str, active: bool, as_json: bool) -> None:
     kit = kits.find_kit(made.kit_id)
     if as_json:
         tools = [{"uid": uid, "name": tool["name"]} for uid, tool in made.tools.items()]
         facts = {"kit_id": made.kit_id, "path": kit.path, "tools": tools, "left_out": list(made.left_out)}
         return report.emit_json(facts | {"changes": list(changes)})
-    if update and not changes:
+    if done == "updated" and not changes:
         return report.say(f"{made.kit_id} is what you approved: nothing changed")
-    report.say(f"{'updated' if update else 'made'} the kit {made.kit_id} with {report.count(len(made.tools), 'tool')} in {kit.path}")
+    report.say(f"{done} the kit {made.kit_id} with {report.count(len(made.tools), 'tool')} in {kit.path}")
+    if active:
+        return report.say(f"active: {made.kit_id}")
     return report.say(f"`vespe kit activate {made.kit_id}` makes them available in a project")
