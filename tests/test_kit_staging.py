@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from vespe import kit_staging, kit_store
+from vespe import kit_staging, leftovers
 from vespe.errors import InvalidDocument, StorageError
 from vespe.kit_trees import EXECUTABLE, FILE, KitTree, TreeEntry
 
@@ -35,7 +35,7 @@ def test_files_have_their_bytes_and_modes_whatever_their_number(many: int, tmp_p
         and stat.S_IMODE((root / "n0").stat().st_mode if many else 0o644) == 0o644
     )
     assert staged.files["tool-a/run.sh"].executable and staged.digest.startswith("v1:")
-    kit_store.delete(staged.place)
+    leftovers.delete(staged.place)
 
 
 def test_a_reader_that_lies_about_sizes_is_caught(tmp_path: Path) -> None:

@@ -1,9 +1,9 @@
-"""Unfinished successors of a file."""
+"""What killed processes and tools leave."""
 
 import os
 from pathlib import Path
 
-from vespe.leftovers import sweep_beside
+from vespe.leftovers import delete, sweep_beside
 
 
 def test_the_unfinished_successors_of_the_file_go_and_nothing_else(tmp_path: Path) -> None:
@@ -15,3 +15,14 @@ def test_the_unfinished_successors_of_the_file_go_and_nothing_else(tmp_path: Pat
 
 def test_a_directory_that_is_not_there_is_no_error(tmp_path: Path) -> None:
     sweep_beside(tmp_path / "nowhere/a.json")
+
+
+def test_a_read_only_directory_goes_whole_and_what_a_link_leads_to_stays(tmp_path: Path) -> None:
+    ours, kept = tmp_path / "ours", tmp_path / "kept"
+    kept.mkdir()
+    (kept / "file").touch()
+    (ours / "below").mkdir(parents=True)
+    (ours / "below/link").symlink_to(kept)
+    (ours / "below").chmod(0o555)
+    delete(str(ours))
+    assert not ours.exists() and (kept / "file").exists()

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import Final
 
-from vespe import digests, documents, file_walk, locations
+from vespe import digests, documents, file_walk, leftovers, locations
 from vespe.digests import SCHEME, File
 from vespe.errors import InvalidDocument, Refused, StorageError
 
@@ -81,7 +81,7 @@ def staging() -> Iterator[str]:
     try:
         yield path
     finally:
-        delete(path)
+        leftovers.delete(path)
         os.close(held)
 
 
@@ -121,7 +121,7 @@ def remove(digest: str) -> None:
         return
     except OSError as error:
         raise error if isinstance(error, (Refused, StorageError)) else StorageError("remove", target, error) from error
-    delete(aside)
+    leftovers.delete(aside)
 
 
 def sweep() -> None:
@@ -132,7 +132,7 @@ def sweep() -> None:
         raise StorageError("read", store_dir(), error) from error
     for name in names:
         if _ASIDE.fullmatch(name) and _is_left(path := os.path.join(store_dir(), name)):
-            delete(path)
+            leftovers.delete(path)
 
 
 def recover() -> None:
@@ -187,23 +187,6 @@ def raw_digest(path: str, descriptor: int, status: os.stat_result) -> str:
 def sha256_of(data: bytes) -> str:
     """Give the SHA-256 (hex) of some bytes, as a manifest has it."""
     return hashlib.sha256(data).hexdigest()
-
-
-def delete(path: str) -> None:
-    """Delete a directory of ours, read-only ones in it too; links are deleted, never followed. What cannot be deleted stays."""
-    directories = [path]
-    for directory in directories:
-        with contextlib.suppress(OSError):
-            os.chmod(directory, stat.S_IRWXU)
-            with os.scandir(directory) as listing:
-                entries = list(listing)
-            directories += [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
-            for entry in entries:
-                if not entry.is_dir(follow_symlinks=False):
-                    os.unlink(entry.path)
-    for directory in reversed(directories):
-        with contextlib.suppress(OSError):
-            os.rmdir(directory)
 
 
 def _make_store() -> None:

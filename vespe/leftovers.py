@@ -1,8 +1,9 @@
-"""What a process that was killed left beside a file that it was replacing: removed by the next one that changes the file."""
+"""What a process that was killed, or a tool, has left: removed whatever it is, by the next one that comes by."""
 
 import contextlib
 import os
 import re
+import stat
 
 
 def sweep_beside(path: str | os.PathLike[str]) -> None:
@@ -17,3 +18,20 @@ def sweep_beside(path: str | os.PathLike[str]) -> None:
             if unfinished.fullmatch(found):
                 with contextlib.suppress(OSError):
                     os.unlink(os.path.join(directory, found))
+
+
+def delete(path: str) -> None:
+    """Delete a directory of ours, read-only ones in it too; links are deleted, never followed. What cannot be deleted stays."""
+    directories = [path]
+    for directory in directories:
+        with contextlib.suppress(OSError):
+            os.chmod(directory, stat.S_IRWXU)
+            with os.scandir(directory) as listing:
+                entries = list(listing)
+            directories += [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
+            for entry in entries:
+                if not entry.is_dir(follow_symlinks=False):
+                    os.unlink(entry.path)
+    for directory in reversed(directories):
+        with contextlib.suppress(OSError):
+            os.rmdir(directory)

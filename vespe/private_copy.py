@@ -14,7 +14,7 @@ import stat
 import time
 from collections.abc import Iterator
 
-from vespe import file_walk
+from vespe import file_walk, leftovers
 from vespe.digests import TextDigest, Tree
 from vespe.errors import StorageError
 
@@ -43,7 +43,7 @@ def private_copy(root: str, *names: str, raw: bool = False) -> Iterator[tuple[st
         copy = os.path.join(private, names[-1])
         yield copy, file_walk.scan(root, *names, visit=_Copy(copy, raw=raw).visit)
     finally:
-        _remove(private)
+        leftovers.delete(private)
         os.close(lock)
 
 
@@ -99,7 +99,7 @@ def _sweep(parent: str) -> None:
     with contextlib.suppress(OSError), os.scandir(parent) as listing:
         named = (entry.path for entry in itertools.islice(listing, _MOST_SEEN) if _NAME.fullmatch(entry.name))
         for path in itertools.islice(filter(_is_left_over, named), _MOST_REMOVED):
-            _remove(path)
+            leftovers.delete(path)
 
 
 def _is_left_over(path: str) -> bool:
@@ -118,20 +118,3 @@ def _is_left_over(path: str) -> bool:
     finally:
         os.close(descriptor)
     return True
-
-
-def _remove(directory: str) -> None:
-    """Remove a private directory whatever a tool has left in it; what cannot be removed stays, private, to the system's cleaner."""
-    directories = [directory]
-    for path in directories:
-        with contextlib.suppress(OSError):
-            os.chmod(path, stat.S_IRWXU)
-            with os.scandir(path) as listing:
-                entries = list(listing)
-            directories += [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
-            for entry in entries:
-                if not entry.is_dir(follow_symlinks=False):
-                    os.unlink(entry.path)
-    for path in reversed(directories):
-        with contextlib.suppress(OSError):
-            os.rmdir(path)

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from tests.acceptance.crash import Verb, World
 from tests.ondisk import python_tool, write_kit
-from vespe import documents, errors, kit_lock, kit_store, project
+from vespe import documents, errors, kit_lock, leftovers, project
 
 ROUND = ("create", "install", "activate", "create", "remove", "install")
 """What a process does, again and again: `remove` takes away what the first `install` of its round brought."""
@@ -60,7 +60,7 @@ def run(processes: int, mutations: int, *, kills: int = 0, seed: int = 1) -> Fig
         _Crowd(world, figures, mutations=mutations, random=random.Random(seed)).work(kills)
         figures.seconds = round(time.monotonic() - started, 1)
         figures.lost += _missing(world, processes, mutations)
-        kit_store.delete(directory)
+        leftovers.delete(directory)
     return figures
 
 

@@ -23,7 +23,7 @@ from typing import Any
 
 from tests.acceptance import tracer
 from tests.ondisk import python_tool, write_kit
-from vespe import approvals, catalog, errors, kit_lock, kit_store, kits, project, trust
+from vespe import approvals, catalog, errors, kit_lock, kit_store, kits, leftovers, project, trust
 from vespe.cli import main
 
 _LEFT = re.compile(r".*\.tmp|\.(?:new|gone|stage)-.*|\.vespe\.new-.*|tmp_.*|.*\.lock")
@@ -93,7 +93,7 @@ class World:
         for command in verb.before:
             if command == FORGET:
                 for kind in ("data", "state"):
-                    kit_store.delete(str(world.home / kind / "vespe"))
+                    leftovers.delete(str(world.home / kind / "vespe"))
             elif command == MOVE:
                 subprocess.run(["git", "-C", str(root / "source"), "branch", "-qf", "main", "next"], check=True)
             elif (code := world.run(command)) != 0:
@@ -247,7 +247,7 @@ class Harness:
     def _copied(self) -> World:
         place = self._root / "tried"
         if place.exists():
-            kit_store.delete(str(place))
+            leftovers.delete(str(place))
         return self._old.copied(place)
 
     def _reached(self, command: tuple[str, ...]) -> dict[str, Any]:
@@ -312,7 +312,7 @@ def figures(verbs: tuple[Verb, ...], *, every: int = 1, faults: tuple[str, ...] 
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as directory:
             harness = Harness(Path(directory).resolve(), verb)
             results += [harness.tried(fault, every=every) for fault in faults]
-            kit_store.delete(directory)
+            leftovers.delete(directory)
     return results
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from tests.acceptance.crash import Verb, World
 from tests.ondisk import python_tool, write_kit
-from vespe import kit_lock, kit_store
+from vespe import kit_lock, kit_store, leftovers
 
 Change = Callable[[Path], object]
 
@@ -108,7 +108,7 @@ def run() -> Figures:
             shutil.copytree(root / "whole", installed)
         if world.run(("kit", "verify")) != 0:
             figures.missed.append("what was put back is not whole, so that nothing above counts")
-        kit_store.delete(name)
+        leftovers.delete(name)
     return figures
 
 
