@@ -4,7 +4,7 @@ import os
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import ClassVar, Final
+from typing import ClassVar
 
 from vespe.conversation.openai_stream import GptStreamingProcessor
 from vespe.errors import Diverged, ProviderError
@@ -13,9 +13,6 @@ from vespe.providers import failures, openai_wire, rendering, retries, scripts, 
 from vespe.providers.base import Answer, Reply, Tools
 from vespe.providers.scripts import Script
 from vespe.sockets import Limits
-
-AT_ONCE: Final = retries.Patience(backoff_s=0)
-"""Its scripted failures are waited out only as long as they ask for."""
 
 
 class SimulatedProvider:
@@ -31,7 +28,7 @@ class SimulatedProvider:
     respond = turns.respond
 
     def __init__(
-        self, script: Script | JsonObject | str | os.PathLike[str], *, model: str = "", patience: retries.Patience = AT_ONCE
+        self, script: Script | JsonObject | str | os.PathLike[str], *, model: str = "", patience: retries.Patience = retries.AT_ONCE
     ) -> None:
         if isinstance(script, (str, os.PathLike)):
             script = scripts.read_script(os.fspath(script))
