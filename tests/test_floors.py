@@ -51,6 +51,7 @@ PLAN = """\
 12  examples library fuzzing
     providers.openai providers.anthropic providers.ollama providers.simulated recordings
     conversation.call_checks
+    conversation.project_policy
 13  conversation.turns conversation.tool_sets
 14  conversation.waiting_calls conversation.loop conversation.handler_base
 15  conversation.gpt_handler conversation.claude_handler conversation.ollama_handler
