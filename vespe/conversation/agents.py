@@ -8,7 +8,7 @@ from vespe.adapters.openai import OpenAIShape
 from vespe.calls import CallPath
 from vespe.conversation.call_checks import Ready
 from vespe.conversation.call_policy import Ask
-from vespe.conversation.call_results import CallResult
+from vespe.conversation.call_results import CallResult, Known
 from vespe.conversation.events import EventSystem
 from vespe.conversation.limits import Limits
 from vespe.conversation.loop import Loop, OnEvent, RunResult
@@ -19,7 +19,6 @@ from vespe.conversation.transcripts import Transcript
 from vespe.conversation.turns import MAX_PARALLEL, TurnRunner
 from vespe.library import Project
 from vespe.models import Tool
-from vespe.outcomes import Outcome
 from vespe.providers.base import LLMProvider
 from vespe.providers.requests import definitions
 from vespe.registry import ToolRegistry
@@ -51,7 +50,7 @@ class AgentOptions:
     request: Mapping[str, object] = field(default_factory=dict)
     on_start: Callable[[Ready], None] = _nothing
     on_result: Callable[[CallResult], None] = _nothing
-    known: Callable[[ModelCall], Outcome | None] = _nothing
+    known: Callable[[ModelCall], Known] = _nothing
 
 
 class Agent:
