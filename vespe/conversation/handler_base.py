@@ -104,15 +104,22 @@ class Dialect(Protocol):
         ...
 
 
-def process(
-    dialect: Dialect, response: Iterable[bytes] | bytes, request: StreamingRequest, standard_response: JsonObject, context: StreamContext
+def supports_tools(_: Dialect) -> bool:
+    """Say that the API takes tools."""
+    return True
+
+
+def process_stream(
+    self: Dialect, response: Iterable[bytes] | bytes, request: StreamingRequest, standard_response: JsonObject, context: StreamContext
 ) -> StreamResult:
-    """Do what every handler's `process_stream` does. Raises what reading `response` raises, and nothing runs then.
+    """Read an answer, run its calls, and continue with the model's turn and, directly behind it, its results, in the API's format.
+
+    `standard_response` is filled in. Raises what reading `response` raises, and nothing runs then.
 
     What comes behind the answer's last word is not waited for: servers leave connections open there, and break them.
     """
-    transcript = Transcript(dialect.inner(request.payload))
-    processor, arrived = dialect.processor(), dict[str, float]()
+    transcript = Transcript(self.inner(request.payload))
+    processor, arrived = self.processor(), dict[str, float]()
     try:
         for piece in (response,) if isinstance(response, (bytes, bytearray)) else response:
             if _tell(processor.feed(piece), context, arrived) or processor.error is not None:
@@ -129,7 +136,7 @@ def process(
         cut = processor.cut_calls()
     finally:
         processor.cleanup()
-    return _run(dialect, transcript, request, context, gathered=gathered, work=(cut, arrived))
+    return _run(self, transcript, request, context, gathered=gathered, work=(cut, arrived))
 
 
 def _run(
