@@ -47,7 +47,7 @@ PLAN = """\
 11  calls adapters.recognition audit serve.flights providers.openai_wire providers.anthropic_wire providers.ollama_wire
     providers.accounts
 12  examples library fuzzing serve.snapshot serve.http_handlers providers.openai providers.anthropic providers.ollama
-    providers.simulated recordings conversation.call_checks
+    providers.simulated recordings conversation.call_checks conversation.project_policy
 13  serve.tools serve.http_server conversation.turns conversation.tool_sets
 14  serve.stdio conversation.waiting_calls conversation.loop conversation.handler_base
 15  cli.locks serving conversation.gpt_handler conversation.claude_handler conversation.ollama_handler

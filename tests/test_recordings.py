@@ -179,6 +179,19 @@ def test_outcomes_come_back_by_their_calls_each_once(tmp_path: Path) -> None:
     assert replay.recorded_outcome("c2") is None
 
 
+def test_why_a_conversation_ended_comes_back(recording: Path, tmp_path: Path) -> None:
+    assert ReplayProvider(str(recording)).stop_reason == "cancelled"
+    path = str(tmp_path / "ended.json")
+    with asking(said(HELLO)) as (inner, _):
+        provider = RecordingProvider(inner, path)
+        provider.create_message(USER)
+        provider.record_end("max_calls")
+    replay = ReplayProvider(path)
+    assert (replay.stop_reason, replay.is_over) == ("max_calls", False)
+    replay.create_message(USER)
+    assert replay.is_over
+
+
 def test_replaying_needs_neither_a_key_nor_an_endpoint(recording: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with Loopback() as server:

@@ -63,6 +63,12 @@ class Recording:
             self.document["outcomes"].append({"call_id": call_id, "outcome": told})
             self._save()
 
+    def end(self, stop_reason: str) -> None:
+        """Say why the conversation ended."""
+        with self._lock:
+            self.document["stop_reason"] = stop_reason
+            self._save()
+
     def _save(self) -> None:
         documents.write_atomic(self._path, documents.dump_json(self.document), mode=0o600)
 

@@ -60,6 +60,10 @@ class RecordingProvider:
         """Write down what became of a call, so that a replay need not run it."""
         self._recording.add_outcome(call_id, outcome)
 
+    def record_end(self, stop_reason: str) -> None:
+        """Write down why the conversation ended; see `RunResult.stop_reason`."""
+        self._recording.end(stop_reason)
+
     def _add(self, payload: JsonObject, told: JsonObject, body: list[bytes], redacted: Any) -> None:
         self._recording.add_turn(redacted(payload), redacted(told | recording_files.body_as_json(b"".join(body))))
 
@@ -133,6 +137,16 @@ class ReplayProvider:
                 if item["call_id"] == call_id:
                     return recording_files.outcome_of(self._outcomes.pop(place)["outcome"])
         return None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether every turn was given."""
+        return self._turn >= len(self._document["turns"])
+
+    @property
+    def stop_reason(self) -> str:
+        """Why the recorded conversation ended; `cancelled` where nothing was written down of it."""
+        return str(self._document.get("stop_reason", "cancelled"))
 
     def check_finished(self) -> None:
         """Raise Diverged where the conversation ended and the recording goes on."""

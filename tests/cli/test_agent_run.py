@@ -138,6 +138,35 @@ def test_a_recording_is_replayed_without_running_a_tool_and_a_difference_is_told
     assert (said.code, said.document["error"]["code"]) == (1, "diverged") and "/messages/0/content" in said.document["error"]["message"]
 
 
+def test_a_recording_of_a_run_that_ended_with_calls_waiting_is_replayed_to_the_same_end(
+    command: Command, project: Path, marking: Path
+) -> None:
+    arguments = script(project, [call("mark"), call("mark")], "end")
+    recorded = command("agent", "run", "go", *arguments, "--approve", "all", "--max-calls", "1", "--record", "r.json", "--json")
+    for given in ((), ("--max-calls", "1")):
+        replayed = command("agent", "run", "go", "--replay", "r.json", "--json", *given)
+        assert (replayed.code, replayed.document["stop_reason"], replayed.document["open_calls"]) == (1, "max_calls", 1)
+        assert replayed.document["messages"] == recorded.document["messages"] and marking.read_text() == "x"
+
+
+def test_a_recording_that_says_no_end_ends_as_interrupted_where_calls_wait(command: Command, project: Path, marking: Path) -> None:
+    arguments = script(project, [call("mark"), call("mark")], "end")
+    command("agent", "run", "go", *arguments, "--approve", "all", "--max-calls", "1", "--record", "r.json")
+    document = json.loads((project / "r.json").read_bytes())
+    assert document.pop("stop_reason") == "max_calls"
+    (project / "r.json").write_text(json.dumps(document), encoding="utf-8")
+    said = command("agent", "run", "go", "--replay", "r.json")
+    assert said.code == 1 and "it was interrupted" in said.err and "1 call waits" in said.err
+
+
+def test_a_recording_without_the_result_of_a_call_before_its_last_turn_is_not_whole(command: Command, project: Path, marking: Path) -> None:
+    command("agent", "run", "go", *script(project, [call("mark")], "end"), "--approve", "all", "--record", "r.json")
+    document = json.loads((project / "r.json").read_bytes())
+    (project / "r.json").write_text(json.dumps(document | {"outcomes": []}), encoding="utf-8")
+    said = command("agent", "run", "go", "--replay", "r.json")
+    assert said.code == 1 and "has no result of the call" in said.err
+
+
 def test_the_model_is_shown_the_tools_that_are_named(command: Command, project: Path, marking: Path) -> None:
     python_tool(project / ".vespe/tools/tool-other", "other", "return 1")
     for given, shown in ((("--tools", "other"), ["other"]), (("--kit", "project_tools"), ["mark", "other"]), (("--no-tools",), [])):

@@ -5,11 +5,17 @@ from typing import Any
 
 import pytest
 
-from tests.conversation.agents_on_disk import Bench
-from tests.conversation.streamed import context, openai_body
-from vespe import GptHandler, StreamingRequest
+from tests.conversation.agents_on_disk import NUMBER, Bench
+from tests.conversation.streamed import anthropic_body, context, ollama_body, openai_body
+from vespe import ClaudeHandler, EventSystem, GptHandler, OllamaHandler, StreamContext, StreamingRequest, configuration
+from vespe.errors import UsageError
 
 REQUEST = StreamingRequest(payload={"messages": [{"role": "user", "content": "go"}]})
+
+
+def breaking(body: bytes) -> Iterator[bytes]:
+    yield body
+    raise ConnectionResetError
 
 
 def test_events_come_as_the_bytes_do_and_results_after_them_with_the_time_that_they_waited(bench: Bench) -> None:
@@ -34,13 +40,37 @@ def test_an_error_in_the_stream_runs_nothing(bench: Bench) -> None:
 
 
 def test_a_connection_that_breaks_while_it_is_read_runs_nothing(bench: Bench) -> None:
-    def broken() -> Iterator[bytes]:
-        yield openai_body()
-        raise ConnectionResetError
-
     with pytest.raises(ConnectionResetError):
-        GptHandler().process_stream(broken(), REQUEST, {}, context(bench))
+        GptHandler().process_stream(breaking(openai_body().replace(b"data: [DONE]", b": and")), REQUEST, {}, context(bench))
     assert bench.ran == []
+
+
+@pytest.mark.parametrize(("handler", "body"), [(GptHandler, openai_body()), (OllamaHandler, ollama_body())])
+def test_what_comes_behind_the_end_of_an_answer_is_not_read(bench: Bench, handler: Any, body: bytes) -> None:
+    result = handler().process_stream(breaking(body), REQUEST, {}, context(bench))
+    assert (result.complete, len(result.results), bench.ran) == (True, 2, ["double"])
+
+
+def test_anthropics_stream_is_read_to_its_end_since_another_message_may_come(bench: Bench) -> None:
+    with pytest.raises(ConnectionResetError):
+        ClaudeHandler().process_stream(breaking(anthropic_body()), REQUEST, {}, context(bench))
+    assert bench.ran == []
+
+
+def test_p40c_who_says_no_policy_gets_that_of_the_configurations(bench: Bench) -> None:
+    bench.tool("double", lambda n: n * 2, schema=NUMBER, annotations={"readOnlyHint": True})
+    for denied in ([], ["double"]):
+        configuration.set_value("approvals.deny", denied)
+        path = bench.project().call_path()
+        for runner in (path, EventSystem(path)):
+            bench.ran.clear()
+            GptHandler().process_stream([openai_body()], REQUEST, {}, StreamContext(tools=[path.tool("double")], runner=runner))
+            assert bench.ran == ([] if denied else ["double"])
+
+
+def test_a_runner_without_a_project_needs_a_policy() -> None:
+    with pytest.raises(UsageError, match="say which policy"):
+        StreamContext(tools=[], runner=EventSystem())
 
 
 def test_p40c_cut_at_every_byte_a_call_that_is_not_whole_never_runs(bench: Bench) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from tests.conversation.agents_on_disk import NUMBER, READ_ONLY, Bench
 from vespe import CallPolicy
-from vespe.conversation.call_results import CallResult
+from vespe.conversation.call_results import WAITS, CallResult
 from vespe.conversation.open_calls import ModelCall
 from vespe.conversation.stops import Stop
 from vespe.conversation.tool_sets import chosen, tool_set
@@ -116,6 +116,12 @@ def test_a_call_that_a_recording_knows_is_neither_checked_nor_run(bench: Bench) 
     turns = runner(bench, known=lambda call: Outcome(tool=call.name, uid=None, result="as then"), policy=CallPolicy(policy="none"))
     results = run(turns, calls("write", "nonsense", arguments="{"))
     assert [result.message["content"] for result in results.values()] == ["as then"] * 2 and bench.ran == []
+
+
+def test_a_call_that_waited_in_a_recording_has_no_result_and_those_around_it_have_theirs(bench: Bench) -> None:
+    bench.tool("write")
+    turns = runner(bench, known=lambda call: WAITS if call.place == 1 else None)
+    assert list(run(turns, calls("write", "write", "write"))) == [0, 2] and bench.ran == ["write"] * 2
 
 
 def test_a_result_says_how_long_the_call_waited_and_ran(bench: Bench) -> None:

@@ -7,10 +7,10 @@ import click
 from vespe.calls import CallPath
 from vespe.cli import agent_shown, options, report, tables
 from vespe.conversation import transcripts, waiting_calls
-from vespe.conversation.agents import AgentOptions, policy_of
 from vespe.conversation.call_policy import Answer, Question
 from vespe.conversation.call_results import CallResult
 from vespe.conversation.open_calls import ModelCall
+from vespe.conversation.project_policy import policy_of
 from vespe.conversation.tool_sets import chosen, tool_set
 from vespe.conversation.transcripts import Transcript
 from vespe.conversation.turns import TurnRunner
@@ -92,7 +92,7 @@ def _turns(project_dir: str | None, *, trusted: bool) -> TurnRunner:
     return TurnRunner(
         tools=tool_set(chosen(path.workspace)).tools,
         runner=path,
-        policy=policy_of(path, AgentOptions(ask=_yes)),
+        policy=policy_of(path, ask=_yes),
         on_start=shown.started,
         on_result=lambda result: _show(shown, result),
     )

@@ -1,13 +1,13 @@
 """`--record` and `--replay`: the provider that writes down or gives again, and what it says of calls."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from vespe import errors
 from vespe.cli.agent_setup import Wanted
-from vespe.conversation.call_results import CallResult
+from vespe.conversation.call_results import WAITS, CallResult, Known
+from vespe.conversation.loop import RunResult
 from vespe.conversation.open_calls import ModelCall
-from vespe.outcomes import Outcome
 from vespe.providers.base import LLMProvider
 from vespe.recordings import RecordingProvider, ReplayProvider
 
@@ -31,10 +31,17 @@ class Recorded:
         replaying = ReplayProvider(self.replay)
         return replaying, {} if self.run_tools else {"known": _Known(replaying)}
 
-    def check_finished(self, provider: LLMProvider) -> None:
-        """Raise Diverged where a replay ended before its recording."""
-        if isinstance(provider, ReplayProvider):
-            provider.check_finished()
+    def ended(self, provider: LLMProvider, result: RunResult) -> RunResult:
+        """Write down why a run ended, or give a replay's result with what was written down where calls wait.
+
+        Raises Diverged where a replay ended before its recording.
+        """
+        if isinstance(provider, RecordingProvider):
+            provider.record_end(result.stop_reason)
+        if not isinstance(provider, ReplayProvider):
+            return result
+        provider.check_finished()
+        return replace(result, stop_reason=provider.stop_reason) if result.open_calls else result
 
     def _recording(self, wanted: Wanted) -> tuple[LLMProvider, dict[str, Any]]:
         provider = wanted.llm()
@@ -50,12 +57,17 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What a recording says became of a call; one that it does not know was not run then, and is not run now."""
+    """What a recording says became of a call; one that it does not know was not run then, and is not run now.
+
+    Behind the last turn such a call waits, as it did when the recorded run ended; before it, the recording is not whole.
+    """
 
     replaying: ReplayProvider
 
-    def __call__(self, call: ModelCall) -> Outcome:
+    def __call__(self, call: ModelCall) -> Known:
         outcome = self.replaying.recorded_outcome(call.call_id)
+        if outcome is None and self.replaying.is_over:
+            return WAITS
         if outcome is None:
             raise errors.Diverged(
                 f"the recording has no result of the call {call.call_id!r} of {call.name!r}", turn=0, hint="record it again"

@@ -21,6 +21,7 @@ _LIMITS: Final = {
     "max_calls": ("it may run no more calls", "--max-calls"),
     "max_tokens": ("it used up its tokens", "--max-tokens"),
     "max_seconds": ("its time is over", "--max-seconds"),
+    "cancelled": ("it was interrupted", "Ctrl-C"),
 }
 
 
@@ -61,8 +62,7 @@ def _run(prompt: str | None, resume: str | None, *, save: str | None, as_json: b
     shown = Shown(quiet=as_json)
     agent = wanted.agent(path, provider, transcript=agent_setup.named(transcript, provider), shown=shown, **hooks)
     try:
-        result = agent.run(prompt)
-        recorded.check_finished(provider)
+        result = recorded.ended(provider, agent.run(prompt))
     except KeyboardInterrupt:
         _say_resumable(transcript, kept)
         raise

@@ -1,7 +1,7 @@
 """What `agent run` and `agent chat` share: their options, and the provider and agent that these make."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
 
 import click
@@ -14,15 +14,32 @@ from vespe.conversation.agents import Agent, AgentOptions
 from vespe.conversation.call_policy import POLICIES
 from vespe.conversation.limits import MAX_CALLS, MAX_ITERATIONS, Limits
 from vespe.conversation.transcripts import Transcript
-from vespe.providers import PROVIDERS, provider_class
+from vespe.providers import PROVIDERS, provider_class, provider_names
 from vespe.providers.base import LLMProvider
+from vespe.providers.retries import AT_ONCE, PATIENCE
 from vespe.registry import ToolRegistry
 from vespe.workspace import open_workspace
 
 F = TypeVar("F", bound=Callable[..., Any])
 _POSITIVE: Final = click.IntRange(min=1)
+
+
+def _completed(_context: click.Context, _option: click.Parameter, begun: str) -> list[str]:
+    """Complete a provider's name; where the configuration cannot be read, only the table's."""
+    try:
+        names = provider_names()
+    except errors.VespeError:
+        names = list(PROVIDERS)
+    return [name for name in names if name.startswith(begun)]
+
+
 _OPTIONS: Final = (
-    click.option("--provider", type=click.Choice(list(PROVIDERS)), help="Whose API: where the model is."),
+    click.option(
+        "--provider",
+        metavar="NAME",
+        shell_complete=_completed,
+        help=f"Where the model is: {', '.join(PROVIDERS)}, or a name of your own (your configuration's `providers.NAME`).",
+    ),
     click.option("--model", metavar="M", default="", help="The model's name; default: your configuration's (`providers.NAME.model`)."),
     click.option("--script", metavar="FILE", help="What the simulated provider answers, as JSON or YAML."),
     click.option("--system", metavar="TEXT", default="", help="The system prompt of a new conversation."),
@@ -91,13 +108,16 @@ class Wanted:
     def llm(self) -> LLMProvider:
         """Make the provider; raises UsageError where it is not said which, or what its script is."""
         if self.provider is None:
-            raise errors.UsageError("say where the model is", hint=f"--provider {' or '.join(PROVIDERS)}")
+            raise errors.UsageError("say where the model is", hint=f"--provider {' or '.join(provider_names())}")
         if (self.provider == "simulated") != (self.script is not None):
             raise errors.UsageError(
                 "--script goes with --provider simulated, and that needs one", hint="--provider simulated --script FILE"
             )
         make = provider_class(self.provider)
-        made = make(self.script, model=self.model) if self.script is not None else make(self.model)
+        if self.script is not None:
+            made = make(self.script, model=self.model, patience=replace(AT_ONCE, on_wait=_say_wait))
+        else:
+            made = make(self.model, patience=replace(PATIENCE, on_wait=_say_wait))
         if not made.model:
             hint = f"--model NAME, or `vespe config set providers.{self.provider}.model NAME`"
             raise errors.UsageError("say which model to ask", hint=hint)
@@ -134,6 +154,10 @@ class Wanted:
             max_seconds=self.max_seconds,
             max_tokens=self.max_tokens,
         )
+
+
+def _say_wait(error: errors.ProviderError, seconds: float) -> None:
+    report.note(f"{report.one_line(error.message)}; asked again in {seconds:.3g} s")
 
 
 def named(transcript: Transcript, provider: LLMProvider) -> Transcript:

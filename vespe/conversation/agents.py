@@ -4,22 +4,21 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from vespe import project as projects
 from vespe.adapters.openai import OpenAIShape
 from vespe.calls import CallPath
 from vespe.conversation.call_checks import Ready
-from vespe.conversation.call_policy import Ask, CallPolicy, rules_of
-from vespe.conversation.call_results import CallResult
+from vespe.conversation.call_policy import Ask
+from vespe.conversation.call_results import CallResult, Known
 from vespe.conversation.events import EventSystem
 from vespe.conversation.limits import Limits
 from vespe.conversation.loop import Loop, OnEvent, RunResult
 from vespe.conversation.open_calls import ModelCall
+from vespe.conversation.project_policy import policy_of
 from vespe.conversation.tool_sets import chosen, tool_set
 from vespe.conversation.transcripts import Transcript
 from vespe.conversation.turns import MAX_PARALLEL, TurnRunner
 from vespe.library import Project
 from vespe.models import Tool
-from vespe.outcomes import Outcome
 from vespe.providers.base import LLMProvider
 from vespe.providers.requests import definitions
 from vespe.registry import ToolRegistry
@@ -51,7 +50,7 @@ class AgentOptions:
     request: Mapping[str, object] = field(default_factory=dict)
     on_start: Callable[[Ready], None] = _nothing
     on_result: Callable[[CallResult], None] = _nothing
-    known: Callable[[ModelCall], Outcome | None] = _nothing
+    known: Callable[[ModelCall], Known] = _nothing
 
 
 class Agent:
@@ -84,7 +83,7 @@ class Agent:
             tools=shown.tools,
             runner=self.path if events is None else events.bound(self.path),
             max_parallel=MAX_PARALLEL if events is None else 1,
-            policy=policy_of(self.path, self.options),
+            policy=policy_of(self.path, policy=self.options.approve, ask=self.options.ask),
             strict=shown.strict,
             on_start=self.options.on_start,
             on_result=self.options.on_result,
@@ -107,14 +106,6 @@ class Agent:
         if self.options.system and not self.transcript.messages:
             self.transcript.add({"role": "system", "content": self.options.system})
         return self._loop.run(self.transcript, prompt=prompt, cancel=cancel)
-
-
-def policy_of(path: CallPath, options: AgentOptions) -> CallPolicy:
-    """Give the policy for calls in a project; raises InvalidDocument for a configuration's rule that is none."""
-    config = path.workspace.config
-    places = (path.user.path, projects.config_path(path.workspace.root))
-    rules = rules_of(path.user.approvals, config.document.get("approvals", {}), paths=places)
-    return CallPolicy(rules, policy=options.approve, root=path.workspace.root, ask=options.ask)
 
 
 def run_loop(

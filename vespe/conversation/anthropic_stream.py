@@ -22,7 +22,9 @@ class ClaudeStreamingProcessor:
     `mcp_tool_use`) is no call of ours. `done` comes with `close()`.
     """
 
+    feed = stream_outcomes.feed
     update_response = stream_outcomes.update_response
+    _fail = stream_outcomes.fail
 
     def __init__(self) -> None:
         self.cleanup()
@@ -50,15 +52,6 @@ class ClaudeStreamingProcessor:
     def complete(self) -> bool:
         """Whether the last message said that it is over, without an error."""
         return bool(self._messages) and self._messages[-1].ended and self.error is None
-
-    def feed(self, data: bytes) -> list[StreamEvent]:
-        """Take the next bytes of the body, and give the events that they complete."""
-        events: list[StreamEvent] = []
-        for name, payload in self._stream.feed(data):
-            self._take(name, payload, events)
-        if self._stream.fault is not None:
-            self._fail(stream_outcomes.failed(self._stream.fault.message), events)
-        return events
 
     def close(self) -> list[StreamEvent]:
         """Say that the body is over; gives what is left to tell, and `done`."""
@@ -154,8 +147,3 @@ class ClaudeStreamingProcessor:
                 self._take_event(document.get("type") if known else "error", document, events)
         if not self._messages and (documents or not is_cut(body)):
             self._fail(stream_outcomes.not_a_stream(body), events)
-
-    def _fail(self, error: JsonObject, events: list[StreamEvent]) -> None:
-        if self.error is None:
-            self.error = error
-            events.append(stream_outcomes.error_event(error))

@@ -1,7 +1,7 @@
 """What became of a model's call: its Outcome, how long it took to begin and to run, and the message that tells the model."""
 
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 from vespe.adapters import execution
 from vespe.conversation.open_calls import ModelCall
@@ -9,6 +9,10 @@ from vespe.conversation.stream_base import StreamEvent
 from vespe.models import JsonObject, Tool
 from vespe.outcomes import Failure, Outcome
 
+WAITS: Final = "waits"
+"""What is known of a call that was left without a result."""
+Known: TypeAlias = Outcome | Literal["waits"] | None
+"""What a recording knows of a call: what became of it, that it waits, or nothing."""
 ENDED: Final = "interrupted: the call was ended before it was done; it is not run again by itself"
 _UNKNOWN: Final = "interrupted: the call was begun in an earlier session, and what became of it is not known; it is not run again by itself"
 

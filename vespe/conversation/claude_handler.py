@@ -1,22 +1,23 @@
 """Anthropic's Messages API: tools in the request, results in one user turn directly behind the calls."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from vespe.adapters.anthropic import AnthropicShape, from_openai_messages, to_openai_messages
+from vespe.conversation import handler_base
 from vespe.conversation.anthropic_stream import ClaudeStreamingProcessor
-from vespe.conversation.handler_base import StreamContext, StreamingRequest, StreamResult, process
 from vespe.models import JsonObject, Tool
 from vespe.providers import requests
 
 
 class ClaudeHandler:
-    """Handles answers of Anthropic's Messages API; see `ToolHandler`."""
+    """Handles answers of Anthropic's Messages API; see `ToolHandler`.
+
+    A request goes on with the assistant's turn and one user turn of `tool_result` blocks.
+    """
 
     processor = ClaudeStreamingProcessor
-
-    def supports_tools(self) -> bool:
-        """Say that the API takes tools."""
-        return True
+    supports_tools = handler_base.supports_tools
+    process_stream = handler_base.process_stream
 
     def prepare_payload(
         self, payload: JsonObject, tool_definitions: Sequence[Tool | JsonObject], tools_system_prompt: str = ""
@@ -29,12 +30,6 @@ class ClaudeHandler:
             made["system"] = behind or "\n\n".join(filter(None, (system, tools_system_prompt)))
         defined = requests.definitions(tool_definitions, AnthropicShape())
         return made | {"tools": [*(payload.get("tools") or ()), *defined]} if defined else made
-
-    def process_stream(
-        self, response: Iterable[bytes] | bytes, request: StreamingRequest, standard_response: JsonObject, context: StreamContext
-    ) -> StreamResult:
-        """Read an answer, run its calls, and continue with the assistant's turn and one user turn of `tool_result` blocks."""
-        return process(self, response, request, standard_response, context)
 
     def inner(self, payload: JsonObject) -> list[JsonObject]:
         """Give the messages in the inner format."""

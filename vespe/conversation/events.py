@@ -225,10 +225,10 @@ class _Bound:
     """An EventSystem with the runner of whoever uses it."""
 
     def __init__(self, events: EventSystem, runner: Runner) -> None:
-        self._events, self._runner = events, runner
+        self._events, self.runner = events, events.runner or runner
 
     def run_tool(self, tool: Tool, call: Call, *, cancel: threading.Event | None = None) -> Outcome:
-        return self._events.run_tool(tool, call, cancel=cancel, runner=self._runner)
+        return self._events.run_tool(tool, call, cancel=cancel, runner=self.runner)
 
 
 class _Slot:

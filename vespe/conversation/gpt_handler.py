@@ -1,10 +1,10 @@
 """OpenAI's chat completions, and every endpoint that speaks them: tools in the request, results as tool messages."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from vespe.adapters.inner import checked
 from vespe.adapters.openai import OpenAIShape, to_wire
-from vespe.conversation.handler_base import StreamContext, StreamingRequest, StreamResult, process
+from vespe.conversation import handler_base
 from vespe.conversation.openai_stream import GptStreamingProcessor
 from vespe.conversation.system_prompts import with_system_message
 from vespe.models import JsonObject, Tool
@@ -12,13 +12,14 @@ from vespe.providers import requests
 
 
 class GptHandler:
-    """Handles answers of OpenAI's chat completions; see `ToolHandler`."""
+    """Handles answers of OpenAI's chat completions; see `ToolHandler`.
+
+    A request goes on with the assistant's message and one tool message for each call.
+    """
 
     processor = GptStreamingProcessor
-
-    def supports_tools(self) -> bool:
-        """Say that the API takes tools."""
-        return True
+    supports_tools = handler_base.supports_tools
+    process_stream = handler_base.process_stream
 
     def prepare_payload(
         self, payload: JsonObject, tool_definitions: Sequence[Tool | JsonObject], tools_system_prompt: str = ""
@@ -27,12 +28,6 @@ class GptHandler:
         made = with_system_message(payload, tools_system_prompt)
         defined = requests.definitions(tool_definitions, OpenAIShape())
         return made | {"tools": [*(payload.get("tools") or ()), *defined]} if defined else made
-
-    def process_stream(
-        self, response: Iterable[bytes] | bytes, request: StreamingRequest, standard_response: JsonObject, context: StreamContext
-    ) -> StreamResult:
-        """Read an answer, run its calls, and continue with the assistant's message and one tool message for each call."""
-        return process(self, response, request, standard_response, context)
 
     def inner(self, payload: JsonObject) -> list[JsonObject]:
         """Give the messages, whose format is the inner one."""

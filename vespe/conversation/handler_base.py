@@ -3,13 +3,14 @@
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from vespe.conversation.call_checks import cut_places
 from vespe.conversation.call_policy import CallPolicy
 from vespe.conversation.call_results import CallResult
 from vespe.conversation.open_calls import calls_of
+from vespe.conversation.project_policy import policy_for
 from vespe.conversation.stops import Stop
 from vespe.conversation.stream_base import StreamEvent, StreamingProcessor
 from vespe.conversation.transcripts import Transcript
@@ -22,16 +23,24 @@ class StreamContext:
     """What a streamed answer's calls run with: the tools that the model was shown, and what runs them.
 
     `runner` is a CallPath, or an EventSystem for a GUI that drives; `policy` decides on calls, by default as the command line
-    does where nobody can be asked: read-only tools run, the others are denied. `strict` names the tools that were shown in
-    strict mode. `on_event` is told of everything, in the caller's thread; `cancel` ends what runs.
+    does where nobody can be asked: what the configurations of the runner's project and of the user deny is denied, read-only
+    tools run, the others are denied. A runner without a project needs a policy: UsageError. `strict` names the tools that were
+    shown in strict mode. `on_event` is told of everything, in the caller's thread; `cancel` ends what runs.
     """
 
     tools: Sequence[Tool]
     runner: CallRunner
-    policy: CallPolicy = field(default_factory=CallPolicy)
+    policy: CallPolicy | None = None
     strict: frozenset[str] = frozenset()
     on_event: Callable[[StreamEvent], None] | None = None
     cancel: threading.Event | None = None
+
+    def __post_init__(self) -> None:
+        self.decides()
+
+    def decides(self) -> CallPolicy:
+        """Give what decides on calls; raises UsageError, and InvalidDocument for a configuration's rule that is none."""
+        return policy_for(self.runner) if self.policy is None else self.policy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,15 +104,26 @@ class Dialect(Protocol):
         ...
 
 
-def process(
-    dialect: Dialect, response: Iterable[bytes] | bytes, request: StreamingRequest, standard_response: JsonObject, context: StreamContext
+def supports_tools(_: Dialect) -> bool:
+    """Say that the API takes tools."""
+    return True
+
+
+def process_stream(
+    self: Dialect, response: Iterable[bytes] | bytes, request: StreamingRequest, standard_response: JsonObject, context: StreamContext
 ) -> StreamResult:
-    """Do what every handler's `process_stream` does. Raises what reading `response` raises, and nothing runs then."""
-    transcript = Transcript(dialect.inner(request.payload))
-    processor, arrived = dialect.processor(), dict[str, float]()
+    """Read an answer, run its calls, and continue with the model's turn and, directly behind it, its results, in the API's format.
+
+    `standard_response` is filled in. Raises what reading `response` raises, and nothing runs then.
+
+    What comes behind the answer's last word is not waited for: servers leave connections open there, and break them.
+    """
+    transcript = Transcript(self.inner(request.payload))
+    processor, arrived = self.processor(), dict[str, float]()
     try:
         for piece in (response,) if isinstance(response, (bytes, bytearray)) else response:
-            _tell(processor.feed(piece), context, arrived)
+            if _tell(processor.feed(piece), context, arrived) or processor.error is not None:
+                break
         _tell(processor.close(), context, arrived)
         processor.update_response(standard_response)
         gathered = StreamResult(
@@ -116,7 +136,7 @@ def process(
         cut = processor.cut_calls()
     finally:
         processor.cleanup()
-    return _run(dialect, transcript, request, context, gathered=gathered, work=(cut, arrived))
+    return _run(self, transcript, request, context, gathered=gathered, work=(cut, arrived))
 
 
 def _run(
@@ -140,7 +160,7 @@ def _run(
     TurnRunner(
         tools={tool.name: tool for tool in context.tools},
         runner=context.runner,
-        policy=context.policy,
+        policy=context.decides(),
         strict=context.strict,
         on_result=lambda result: None if context.on_event is None else context.on_event(result.event),
     ).run(
@@ -162,9 +182,13 @@ def _run(
     )
 
 
-def _tell(events: Iterable[StreamEvent], context: StreamContext, arrived: dict[str, float]) -> None:
+def _tell(events: Iterable[StreamEvent], context: StreamContext, arrived: dict[str, float]) -> bool:
+    """Tell events, and give whether the stream said that it is over; one that may hold several messages says so when it is closed."""
+    over = False
     for event in events:
+        over = over or event.type == "done"
         if event.type in ("tool_start", "tool_arguments") and event.call_id:
             arrived[event.call_id] = time.perf_counter()
         if context.on_event is not None:
             context.on_event(event)
+    return over

@@ -1,9 +1,9 @@
 """Ollama's chat API: tools in the request, results as tool messages with the tool's name."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from vespe.adapters.ollama import OllamaShape, from_openai_messages, to_openai_messages
-from vespe.conversation.handler_base import StreamContext, StreamingRequest, StreamResult, process
+from vespe.conversation import handler_base
 from vespe.conversation.ollama_stream import OllamaStreamingProcessor
 from vespe.conversation.system_prompts import with_system_message
 from vespe.models import JsonObject, Tool
@@ -11,13 +11,14 @@ from vespe.providers import requests
 
 
 class OllamaHandler:
-    """Handles answers of Ollama's `/api/chat`; see `ToolHandler`."""
+    """Handles answers of Ollama's `/api/chat`; see `ToolHandler`.
+
+    A request goes on with the assistant's message and one tool message for each call.
+    """
 
     processor = OllamaStreamingProcessor
-
-    def supports_tools(self) -> bool:
-        """Say that the API takes tools."""
-        return True
+    supports_tools = handler_base.supports_tools
+    process_stream = handler_base.process_stream
 
     def prepare_payload(
         self, payload: JsonObject, tool_definitions: Sequence[Tool | JsonObject], tools_system_prompt: str = ""
@@ -26,12 +27,6 @@ class OllamaHandler:
         made = with_system_message(payload, tools_system_prompt)
         defined = requests.definitions(tool_definitions, OllamaShape())
         return made | {"tools": [*(payload.get("tools") or ()), *defined]} if defined else made
-
-    def process_stream(
-        self, response: Iterable[bytes] | bytes, request: StreamingRequest, standard_response: JsonObject, context: StreamContext
-    ) -> StreamResult:
-        """Read an answer, run its calls, and continue with the assistant's message and one tool message for each call."""
-        return process(self, response, request, standard_response, context)
 
     def inner(self, payload: JsonObject) -> list[JsonObject]:
         """Give the messages in the inner format."""

@@ -24,6 +24,7 @@ class OllamaStreamingProcessor:
     """
 
     update_response = stream_outcomes.update_response
+    _fail = stream_outcomes.fail
 
     def __init__(self) -> None:
         self.cleanup()
@@ -162,11 +163,6 @@ class OllamaStreamingProcessor:
             self._calls.append({"id": identifier, "function": {"name": name, "arguments": given}})
             events.append(StreamEvent("tool_start", "", said(identifier), said(name), order))
             events.append(StreamEvent("tool_arguments", text, said(identifier), said(name), order))
-
-    def _fail(self, error: JsonObject, events: list[StreamEvent]) -> None:
-        if self.error is None:
-            self.error = error
-            events.append(stream_outcomes.error_event(error))
 
     def _end(self, events: list[StreamEvent]) -> None:
         if self._ended:

@@ -22,7 +22,9 @@ class GptStreamingProcessor:
     finish reason count. An error ends the gathering: what comes behind it could change what was gathered.
     """
 
+    feed = stream_outcomes.feed
     update_response = stream_outcomes.update_response
+    _fail = stream_outcomes.fail
 
     def __init__(self) -> None:
         self.cleanup()
@@ -48,15 +50,6 @@ class GptStreamingProcessor:
         """Whether the answer ended as the protocol says, without an error."""
         ended = self._done or (bool(self._choices) and all(choice.finish for choice in self._choices.values()))
         return ended and self.error is None
-
-    def feed(self, data: bytes) -> list[StreamEvent]:
-        """Take the next bytes of the body, and give the events that they complete."""
-        events: list[StreamEvent] = []
-        for name, payload in self._stream.feed(data):
-            self._take(name, payload, events)
-        if self._stream.fault is not None:
-            self._fail(stream_outcomes.failed(self._stream.fault.message), events)
-        return events
 
     def close(self) -> list[StreamEvent]:
         """Say that the body is over; gives what is left to tell, and `done`."""
@@ -163,11 +156,6 @@ class GptStreamingProcessor:
                 self._fail(stream_outcomes.error_object(document), events)
         if len(events) == before and not self._choices and (documents or not is_cut(body)):
             self._fail(stream_outcomes.not_a_stream(body), events)
-
-    def _fail(self, error: JsonObject, events: list[StreamEvent]) -> None:
-        if self.error is None:
-            self.error = error
-            events.append(stream_outcomes.error_event(error))
 
     def _end(self, events: list[StreamEvent]) -> None:
         """Tell what was held back, give ids to the calls that have none, and say that it is over; once."""

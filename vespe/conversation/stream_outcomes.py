@@ -1,11 +1,12 @@
 """What the processors of all vendors say alike: errors as objects, the end of a stream, and an answer filled in."""
 
-from typing import Final
+from typing import Final, Protocol
 
 from vespe import documents
 from vespe.adapters.inner import quoted
 from vespe.conversation.stream_base import StreamEvent, StreamingProcessor
 from vespe.conversation.stream_pieces import shallow
+from vespe.event_stream import EventStream
 from vespe.models import JsonObject, JsonValue
 
 _LONGEST: Final = 2000
@@ -62,6 +63,39 @@ def not_a_stream(body: bytes) -> JsonObject:
 def error_event(error: JsonObject) -> StreamEvent:
     """Give the event that tells an error."""
     return StreamEvent("error", str(error["message"]), data=error)
+
+
+class Failing(Protocol):
+    """A processor that keeps the first error."""
+
+    error: JsonObject | None
+
+
+class Feeding(Protocol):
+    """A processor of server-sent events."""
+
+    _stream: EventStream
+
+    def _take(self, name: str, payload: bytes, events: list[StreamEvent]) -> None: ...
+
+    def _fail(self, error: JsonObject, events: list[StreamEvent]) -> None: ...
+
+
+def fail(self: Failing, error: JsonObject, events: list[StreamEvent]) -> None:
+    """Keep the first error, and tell it."""
+    if self.error is None:
+        self.error = error
+        events.append(error_event(error))
+
+
+def feed(self: Feeding, data: bytes) -> list[StreamEvent]:
+    """Take the next bytes of the body, and give the events that they complete."""
+    events: list[StreamEvent] = []
+    for name, payload in self._stream.feed(data):
+        self._take(name, payload, events)
+    if self._stream.fault is not None:
+        self._fail(failed(self._stream.fault.message), events)
+    return events
 
 
 def done_event(processor: StreamingProcessor) -> StreamEvent:

@@ -11,7 +11,7 @@ from typing import Final, Protocol, TypeAlias
 from vespe import calls, errors
 from vespe.conversation.call_checks import Ready, check
 from vespe.conversation.call_policy import CallPolicy
-from vespe.conversation.call_results import ENDED, CallResult, interrupted, not_run
+from vespe.conversation.call_results import ENDED, CallResult, Known, interrupted, not_run
 from vespe.conversation.limits import Quota
 from vespe.conversation.open_calls import ModelCall
 from vespe.conversation.stops import Stop
@@ -42,7 +42,8 @@ class TurnRunner:
 
     `on_start` is told of each call as it begins, `on_result` of each result as it is there, both in the thread that runs the turn;
     `before` is told of the calls that are about to begin, and none of them does if it raises. `known` gives what became of a
-    call in a recording: such a call is neither checked nor run. `quota` is how many calls of each tool may run.
+    call in a recording: such a call is neither checked nor run, and has no result where that is WAITS. `quota` is how many
+    calls of each tool may run.
     """
 
     tools: Mapping[str, Tool]
@@ -53,7 +54,7 @@ class TurnRunner:
     before: Callable[[Sequence[ModelCall]], None] = _nothing
     on_start: Callable[[Ready], None] = _nothing
     on_result: Callable[[CallResult], None] = _nothing
-    known: Callable[[ModelCall], Outcome | None] = _nothing
+    known: Callable[[ModelCall], Known] = _nothing
     quota: Quota = field(default_factory=Quota)
 
     def run(
@@ -73,7 +74,7 @@ class TurnRunner:
         `time.perf_counter()` of each call's last byte by its id, `cut` the places of calls that may not have come whole.
         """
         work = _Work(self, results, stop, most=most, arrived=arrived or {})
-        checked = [self._checked(call, cut=call.place in cut) for call in turn]
+        checked = [one for call in turn if (one := self._checked(call, cut=call.place in cut)) is not None]
         ready = [one for one in checked if isinstance(one, Ready)]
         try:
             if len(ready) > 1 and self.max_parallel > 1 and all(one.harmless for one in ready):
@@ -83,9 +84,9 @@ class TurnRunner:
         finally:
             work.settle()
 
-    def _checked(self, call: ModelCall, *, cut: bool) -> Ready | CallResult:
+    def _checked(self, call: ModelCall, *, cut: bool) -> Ready | CallResult | None:
         if (outcome := self.known(call)) is not None:
-            return CallResult(call=call, outcome=outcome)
+            return None if isinstance(outcome, str) else CallResult(call=call, outcome=outcome)
         if cut:
             return not_run(call, "the answer was cut off, and this call may be incomplete", code="cut", retryable=True)
         return check(call, self.tools, strict=self.strict)

@@ -1,16 +1,14 @@
 """Models behind Anthropic's Messages API."""
 
-import threading
 from collections.abc import Iterable, Mapping
-from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import ClassVar, Final
 
 from vespe.addresses import Url
 from vespe.conversation.anthropic_stream import ClaudeStreamingProcessor
 from vespe.models import JsonObject
-from vespe.providers import accounts, anthropic_wire, retries, turns
-from vespe.providers.base import Answer, Reply, Tools
+from vespe.providers import accounts, anthropic_wire, endpoint, retries, turns
+from vespe.providers.base import Tools
 from vespe.providers.endpoint import Destination, Endpoint
 
 VERSION: Final = "2023-06-01"
@@ -31,6 +29,10 @@ class AnthropicProvider:
     )
     create_message = turns.create_message
     respond = turns.respond
+    send = endpoint.send
+    close = endpoint.close
+    answer = staticmethod(anthropic_wire.answer)
+    processor = ClaudeStreamingProcessor
 
     def __init__(
         self,
@@ -56,22 +58,6 @@ class AnthropicProvider:
     ) -> JsonObject:
         """Give the request; see `anthropic_wire.payload`."""
         return anthropic_wire.payload(self.model, messages, tools, options=options, stream=stream)
-
-    def send(self, payload: JsonObject, *, cancel: threading.Event | None = None) -> AbstractContextManager[Reply]:
-        """Send a request; see `Endpoint.send`."""
-        return self._endpoint.send(payload, cancel=cancel)
-
-    def answer(self, document: JsonObject) -> Answer:
-        """Read a body that was not streamed."""
-        return anthropic_wire.answer(document)
-
-    def processor(self) -> ClaudeStreamingProcessor:
-        """Make what reads a body that is streamed."""
-        return ClaudeStreamingProcessor()
-
-    def close(self) -> None:
-        """Close kept connections."""
-        self._endpoint.close()
 
     def _destination(self) -> Destination:
         return accounts.destination(self._account, {"anthropic-version": VERSION}, bearer=False, at=_messages)

@@ -1,16 +1,14 @@
 """Models behind Ollama's chat API."""
 
-import threading
 from collections.abc import Iterable, Mapping
-from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import ClassVar
 
 from vespe.addresses import Url
 from vespe.conversation.ollama_stream import OllamaStreamingProcessor
 from vespe.models import JsonObject
-from vespe.providers import accounts, ollama_wire, retries, turns
-from vespe.providers.base import Answer, Reply, Tools
+from vespe.providers import accounts, endpoint, ollama_wire, retries, turns
+from vespe.providers.base import Tools
 from vespe.providers.endpoint import Destination, Endpoint
 
 
@@ -28,6 +26,10 @@ class OllamaProvider:
     )
     create_message = turns.create_message
     respond = turns.respond
+    send = endpoint.send
+    close = endpoint.close
+    answer = staticmethod(ollama_wire.answer)
+    processor = OllamaStreamingProcessor
 
     def __init__(
         self,
@@ -53,22 +55,6 @@ class OllamaProvider:
     ) -> JsonObject:
         """Give the request; see `ollama_wire.payload`."""
         return ollama_wire.payload(self.model, messages, tools, options=options, stream=stream)
-
-    def send(self, payload: JsonObject, *, cancel: threading.Event | None = None) -> AbstractContextManager[Reply]:
-        """Send a request; see `Endpoint.send`."""
-        return self._endpoint.send(payload, cancel=cancel)
-
-    def answer(self, document: JsonObject) -> Answer:
-        """Read a body that was not streamed."""
-        return ollama_wire.answer(document)
-
-    def processor(self) -> OllamaStreamingProcessor:
-        """Make what reads a body that is streamed."""
-        return OllamaStreamingProcessor()
-
-    def close(self) -> None:
-        """Close kept connections."""
-        self._endpoint.close()
 
     def _destination(self) -> Destination:
         return accounts.destination(self._account, {}, bearer=True, at=_chat)

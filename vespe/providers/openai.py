@@ -1,16 +1,14 @@
 """Models behind OpenAI's chat completions: OpenAI's own, and those of any endpoint that speaks them."""
 
-import threading
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import ClassVar
 
 from vespe.addresses import Url
 from vespe.conversation.openai_stream import GptStreamingProcessor
 from vespe.models import JsonObject
-from vespe.providers import accounts, openai_wire, retries, turns
-from vespe.providers.base import Answer, Reply, Tools
+from vespe.providers import accounts, endpoint, openai_wire, retries, turns
+from vespe.providers.base import Tools
 from vespe.providers.endpoint import Destination, Endpoint
 
 
@@ -29,6 +27,10 @@ class OpenAIProvider:
     )
     create_message = turns.create_message
     respond = turns.respond
+    send = endpoint.send
+    close = endpoint.close
+    answer = staticmethod(openai_wire.answer)
+    processor = GptStreamingProcessor
 
     def __init__(
         self,
@@ -60,22 +62,6 @@ class OpenAIProvider:
     ) -> JsonObject:
         """Give the request; see `openai_wire.payload`."""
         return openai_wire.payload(self.model, messages, tools, options=options, stream=stream, keep=self.keep)
-
-    def send(self, payload: JsonObject, *, cancel: threading.Event | None = None) -> AbstractContextManager[Reply]:
-        """Send a request; see `Endpoint.send`."""
-        return self._endpoint.send(payload, cancel=cancel)
-
-    def answer(self, document: JsonObject) -> Answer:
-        """Read a body that was not streamed."""
-        return openai_wire.answer(document)
-
-    def processor(self) -> GptStreamingProcessor:
-        """Make what reads a body that is streamed."""
-        return GptStreamingProcessor()
-
-    def close(self) -> None:
-        """Close kept connections."""
-        self._endpoint.close()
 
     def _destination(self) -> Destination:
         own = {"openai-organization": self._account.settings.organization}

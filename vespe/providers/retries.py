@@ -56,6 +56,8 @@ class Patience:
 
 PATIENCE: Final = Patience()
 """What a provider has unless it is told otherwise."""
+AT_ONCE: Final = Patience(backoff_s=0)
+"""What the simulated provider has: its scripted failures are waited out only as long as they ask for."""
 
 
 def persistently(attempt: Callable[[], T], patience: Patience, *, limits: Limits, cancel: threading.Event | None) -> T:

@@ -4,18 +4,15 @@ import os
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import ClassVar, Final
+from typing import ClassVar
 
 from vespe.conversation.openai_stream import GptStreamingProcessor
 from vespe.errors import Diverged, ProviderError
 from vespe.models import JsonObject
 from vespe.providers import failures, openai_wire, rendering, retries, scripts, turns
-from vespe.providers.base import Answer, Reply, Tools
+from vespe.providers.base import Reply, Tools
 from vespe.providers.scripts import Script
 from vespe.sockets import Limits
-
-AT_ONCE: Final = retries.Patience(backoff_s=0)
-"""Its scripted failures are waited out only as long as they ask for."""
 
 
 class SimulatedProvider:
@@ -29,9 +26,11 @@ class SimulatedProvider:
     api: ClassVar[str] = "openai"
     create_message = turns.create_message
     respond = turns.respond
+    answer = staticmethod(openai_wire.answer)
+    processor = GptStreamingProcessor
 
     def __init__(
-        self, script: Script | JsonObject | str | os.PathLike[str], *, model: str = "", patience: retries.Patience = AT_ONCE
+        self, script: Script | JsonObject | str | os.PathLike[str], *, model: str = "", patience: retries.Patience = retries.AT_ONCE
     ) -> None:
         if isinstance(script, (str, os.PathLike)):
             script = scripts.read_script(os.fspath(script))
@@ -57,14 +56,6 @@ class SimulatedProvider:
         limits = self._patience.limits("the simulated request", cancel)
         limits.remaining()
         yield retries.persistently(lambda: self._attempt(payload, limits), self._patience, limits=limits, cancel=cancel)
-
-    def answer(self, document: JsonObject) -> Answer:
-        """Read a body that was not streamed."""
-        return openai_wire.answer(document)
-
-    def processor(self) -> GptStreamingProcessor:
-        """Make what reads a body that is streamed."""
-        return GptStreamingProcessor()
 
     def close(self) -> None:
         """Do nothing: there are no connections."""
