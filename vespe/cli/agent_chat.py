@@ -29,7 +29,8 @@ def command(resume: str | None, **given: Any) -> None:
     provider = wanted.llm()
     shown = Shown()
     agent = wanted.agent(path, provider, transcript=agent_setup.named(transcript, provider), shown=shown)
-    report.note(f"{provider.model} at {provider.name}, {report.count(len(agent.tools), 'tool')}; /help lists the commands, Ctrl-D ends")
+    who = provider.name if provider.model in ("", provider.name) else f"{provider.model} at {provider.name}"
+    report.note(f"{who}, {report.count(len(agent.tools), 'tool')}; /help lists the commands, Ctrl-D ends")
     try:
         _session(agent, shown)
     finally:

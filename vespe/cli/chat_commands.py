@@ -10,7 +10,7 @@ from vespe.conversation import transcripts, waiting_calls
 from vespe.conversation.agents import Agent
 from vespe.conversation.transcripts import Transcript
 
-_WIDTH: Final = 90
+_WIDTH: Final = 57
 
 
 def obey(line: str, agent: Agent) -> bool:
