@@ -33,6 +33,9 @@ HEAVY: Final = (
     "vespe.kit_lock",
     "vespe.kit_store",
     "vespe.kit_sync",
+    "vespe.kit_archives",
+    "vespe.kit_excess",
+    "vespe.cli.activation",
 )
 """What may be deferred; the floors test reads this table and `deferred(...)` calls as imports of their owner."""
 
