@@ -45,9 +45,9 @@ PLAN = """\
 11  calls adapters.recognition audit
 12  examples library fuzzing
 13  __init__ cli.report cli.verbs
-14  cli.tables cli.tool_review
+14  cli.tables cli.tool_review cli.options
 15  cli.kit_review cli.activation cli.locks
-    cli.size_report cli.arguments cli.boundary cli.editor cli.kit_facts cli.options cli.findings_report
+    cli.size_report cli.arguments cli.boundary cli.editor cli.kit_facts cli.findings_report
 16  cli.*
 17  cli
 18  __main__

@@ -25,11 +25,12 @@ def confirmed(question: str, *, yes: bool) -> None:
     """Ask before something is destroyed or approved; raises Refused where nobody can answer, or the answer is no."""
     if yes:
         return
-    if not _interactive():
+    if not interactive():
         raise errors.Refused(f"{question.rstrip('?')}: not without a yes, and there is no terminal to ask on", hint="say it with --yes")
     if not click.confirm(question, default=False, err=True):
         raise errors.Refused("not done: the answer was no")
 
 
-def _interactive() -> bool:
+def interactive() -> bool:
+    """Whether a person is there who can be asked."""
     return os.isatty(0) and os.isatty(2) and not os.environ.get("CI")
