@@ -54,8 +54,8 @@ PLAN = """\
 16  conversation.handlers conversation.agents
 17  cli.report cli.verbs __init__
 18  cli.tables cli.tool_review cli.activation cli.mcp_http
-19  cli.size_report cli.arguments cli.boundary cli.editor cli.kit_facts cli.options cli.findings_report cli.kit_review
-20  cli.agent_shown cli.chat_lines cli.chat_commands
+19  cli.size_report cli.arguments cli.boundary cli.editor cli.kit_facts cli.options cli.findings_report
+20  cli.kit_review cli.agent_shown cli.chat_lines cli.chat_commands
 21  cli.agent_asking
 22  cli.agent_setup
 23  cli.agent_recording

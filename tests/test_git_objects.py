@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests import gitrepo
+from tests.gitrepo import git
 from vespe import git_objects
 from vespe.errors import NotFound, Refused
 from vespe.git import Session
@@ -44,3 +45,18 @@ def test_bytes_that_are_not_as_listed_are_refused(here: Session) -> None:
 def test_a_tree_that_is_not_there_is_not_found(here: Session) -> None:
     with pytest.raises(NotFound):
         list(git_objects.list_tree(here, "main:nowhere"))
+
+
+@pytest.mark.parametrize("form", ["sha1", "sha256"])
+def test_a_commit_of_either_hash_is_fetched_into_a_repository_of_ours(home: Path, tmp_path: Path, form: str) -> None:
+    source = tmp_path / "source"
+    git(tmp_path, "init", "-q", "-b", "main", f"--object-format={form}", str(source))
+    (source / "a").write_text("a", encoding="utf-8")
+    git(source, "add", ".")
+    git(source, "commit", "-qm", "first")
+    here = Session(directory=str(tmp_path / "ours.git"), what="the kit", kind="path")
+    commit = git(source, "rev-parse", "HEAD")
+    assert git_objects.fetch(here, str(source), commit) == commit
+    assert [entry.path for entry in git_objects.list_tree(here, commit)] == ["a"]
+    assert git(tmp_path / "ours.git", "rev-parse", "--show-object-format", "--is-bare-repository").split() == [form, "true"]
+    assert not (tmp_path / "ours.git/hooks").exists() and (tmp_path / "ours.git/config").stat().st_mode & 0o22 == 0

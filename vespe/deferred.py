@@ -38,6 +38,9 @@ HEAVY: Final = (
     "vespe.serve.http_gate",
     "vespe.serve.http_server",
     "vespe.strict_mode",
+    "vespe.kit_archives",
+    "vespe.kit_excess",
+    "vespe.cli.activation",
 )
 """What may be deferred; the floors test reads this table and `deferred(...)` calls as imports of their owner."""
 

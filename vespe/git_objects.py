@@ -1,11 +1,12 @@
 """A commit of a kit's source, fetched into a bare repository of ours, and its trees and files read from there."""
 
+import os
 import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from vespe import git
-from vespe.errors import OutputTooLarge, Refused
+from vespe import documents, git
+from vespe.errors import OutputTooLarge, Refused, StorageError
 from vespe.git import Session
 from vespe.kit_trees import TreeEntry
 
@@ -23,11 +24,23 @@ def fetch(session: Session, url: str, wanted: str) -> str:
 
     Raises NotFound where it is gone, Refused for what git's fsck refuses, and as `git.run` does.
     """
-    form = "sha256" if len(wanted) == 64 else "sha1"
-    git.run(session, "init", "--quiet", "--bare", "--template=", f"--object-format={form}", cap_bytes=_MAX_LISTING)
+    _make_repository(session.directory, "sha256" if len(wanted) == 64 else "sha1")
     git.run(session, "fetch", *_FETCH, "--", url, wanted, cap_bytes=_MAX_LISTING)
     peeled = git.run(session, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{wanted}^{{commit}}", cap_bytes=_MAX_LISTING)
     return peeled.decode("ascii").strip()
+
+
+def _make_repository(directory: str, form: str) -> None:
+    """Make what `git init --bare --template=` makes, without starting git: a repository is these files."""
+    extension = f"[extensions]\n\tobjectFormat = {form}\n" if form != "sha1" else ""
+    config = f"[core]\n\trepositoryFormatVersion = {int(bool(extension))}\n\tfileMode = true\n\tbare = true\n{extension}"
+    try:
+        for name in ("objects/info", "objects/pack", "refs/heads", "refs/tags"):
+            os.makedirs(os.path.join(directory, name), mode=0o700, exist_ok=True)
+        for name, text in (("config", config), ("HEAD", "ref: refs/heads/main\n")):
+            documents.write_atomic(os.path.join(directory, name), text, durable=False)
+    except OSError as error:
+        raise StorageError("make", directory, error) from error
 
 
 def list_tree(session: Session, tree: str, *paths: str, recursive: bool = True) -> Iterator[TreeEntry]:

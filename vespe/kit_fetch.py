@@ -3,14 +3,21 @@
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from vespe import defaults, documents, git_objects, git_refs, kit_archives, kit_names, kit_signatures, kits
+from vespe import defaults, documents, git_objects, git_refs, kit_names, kit_signatures, kits
+from vespe.deferred import deferred
 from vespe.errors import InvalidDocument, NotFound, Refused
 from vespe.git import Session
 from vespe.git_refs import RemoteRef
 from vespe.kit_origins import CommitOrigin, FolderOrigin, Origin
 from vespe.kit_sources import KitSource
 from vespe.kit_trees import KitTree
+
+if TYPE_CHECKING:
+    from vespe import kit_archives
+else:
+    kit_archives = deferred("vespe.kit_archives")
 
 Progress = Callable[[str], None]
 _REPOSITORY = ("HEAD", "objects", "refs")

@@ -1,5 +1,6 @@
 """Names of files that are safe on every machine: why one is not, and what two would share on some file system; pure."""
 
+import functools
 import re
 import unicodedata
 from typing import Final
@@ -29,15 +30,18 @@ def unsafe(path: str) -> str | None:
 
 def folded(path: str) -> str:
     """Give what a path is called where case and composition of letters do not count: two paths of one such name collide."""
+    if path.isascii():
+        return path.lower()
     return unicodedata.normalize("NFC", unicodedata.normalize("NFKC", path).upper().casefold())
 
 
+@functools.lru_cache(maxsize=4096)
 def _unsafe_name(name: str) -> str | None:
     if name in ("", ".", ".."):
         return "leads out of its directory, or nowhere"
     if len(name.encode("utf-8", "surrogatepass")) > MAX_NAME_BYTES:
         return f"holds a name of more than {MAX_NAME_BYTES} bytes"
-    if _BLANK.search(name) or any(unicodedata.category(character) in _INVISIBLE for character in name):
+    if not _is_seen(name):
         return "holds a control character, an invisible one, or bytes that are no UTF-8"
     if _FORBIDDEN.search(name) or name.startswith("-"):
         return "holds a character that is no part of a name on every machine, or begins with -"
@@ -46,3 +50,10 @@ def _unsafe_name(name: str) -> str | None:
     if _GIT.fullmatch(unicodedata.normalize("NFKC", name).rstrip(" .")):
         return "is git's own name"
     return "is a device on Windows" if _RESERVED.fullmatch(name) else None
+
+
+def _is_seen(name: str) -> bool:
+    """Whether every character of a name is one that the eye sees, or a plain space."""
+    if name.isascii():
+        return name.isprintable()
+    return not _BLANK.search(name) and all(unicodedata.category(character) not in _INVISIBLE for character in name)

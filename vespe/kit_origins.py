@@ -2,14 +2,14 @@
 
 import os
 import stat
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from vespe import defaults, documents, git_objects, kit_folders, kit_names, kit_trees
 from vespe.errors import NotFound, Refused, StorageError
 from vespe.git import Session
-from vespe.kit_trees import KitTree
+from vespe.kit_trees import KitTree, TreeEntry
 
 
 class Origin(Protocol):
@@ -35,25 +35,23 @@ class CommitOrigin:
     session: Session
     commit: str
     subdirectory: str = ""
+    known: dict[str, tuple[TreeEntry, ...]] = field(default_factory=dict, compare=False)
+    """What git was asked for already: the place's own entries at "", those of files at their paths."""
 
     def directories(self) -> list[str]:
         """Give the names of the direct subdirectories that are safe to ask for."""
-        try:
-            found = list(git_objects.list_tree(self.session, self._tree(""), recursive=False))
-        except NotFound:
-            raise NotFound(f"{self.session.what} has no directory {self.subdirectory!r} at {self.commit[:12]}") from None
+        found = self._entries()
         return [entry.path for entry in found if entry.mode == kit_trees.DIRECTORY and kit_names.unsafe(entry.path) is None]
 
     def with_config(self, names: Sequence[str]) -> list[str]:
         """Give those of the directories that hold a kit_config.json."""
         wanted = {os.path.join(name, defaults.KIT_CONFIG_FILE): name for name in names}
-        found = git_objects.list_tree(self.session, self._tree(""), *wanted, recursive=False) if wanted else ()
-        return [wanted[entry.path] for entry in found if entry.path in wanted]
+        return [wanted[entry.path] for entry in self._configs(wanted) if entry.path in wanted]
 
     def config(self, name: str) -> bytes:
         """Give the bytes of a directory's kit_config.json."""
         path = os.path.join(name, defaults.KIT_CONFIG_FILE)
-        entries = list(git_objects.list_tree(self.session, self._tree(""), path, recursive=False))
+        entries = [entry for entry in self._configs([path]) if entry.path == path]
         small = [e for e in entries if e.mode in (kit_trees.FILE, kit_trees.EXECUTABLE) and e.size <= defaults.MAX_FILE_BYTES]
         if not small:
             raise Refused(f"{self.session.what} holds {path!a}, which is no regular file, or larger than {defaults.MAX_FILE_BYTES} bytes")
@@ -67,6 +65,25 @@ class CommitOrigin:
         files = tuple(sorted(checker.files, key=lambda entry: entry.path))
         place = "/".join(part for part in (self.subdirectory, name) if part)
         return KitTree(kit_id=kit_id, subdirectory=place, entries=files, read=lambda wanted: git_objects.read_blobs(self.session, wanted))
+
+    def _entries(self) -> tuple[TreeEntry, ...]:
+        """What is directly in the place; git is asked once."""
+        if "" not in self.known:
+            try:
+                self.known[""] = tuple(git_objects.list_tree(self.session, self._tree(""), recursive=False))
+            except NotFound:
+                raise NotFound(f"{self.session.what} has no directory {self.subdirectory!r} at {self.commit[:12]}") from None
+        return self.known[""]
+
+    def _configs(self, paths: Collection[str]) -> list[TreeEntry]:
+        """The entries at some paths of kit_config.json; git is asked for those that are not known yet."""
+        if set(paths) <= {defaults.KIT_CONFIG_FILE}:
+            return [entry for entry in self._entries() if entry.path in paths]
+        if unknown := [path for path in paths if path not in self.known]:
+            self.known.update(dict.fromkeys(unknown, ()))
+            for entry in git_objects.list_tree(self.session, self._tree(""), *unknown, recursive=False):
+                self.known[entry.path] = (entry,)
+        return [entry for path in paths for entry in self.known[path]]
 
     def _tree(self, name: str) -> str:
         return f"{self.commit}:{'/'.join(part for part in (self.subdirectory, name) if part)}"

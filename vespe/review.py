@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from vespe import approvals, defaults, digests, documents, file_walk, places, tooldir, trust
 from vespe.digests import File, TextDigest
-from vespe.errors import InvalidDocument, NotTrusted, Refused
+from vespe.errors import NotTrusted, Refused
 from vespe.models import JsonObject, JsonValue
 from vespe.places import Place
 
@@ -127,11 +127,8 @@ class _Keeping:
 
 def review_tool(directory: str, files: tuple[str, ...], config: bytes) -> ToolReview:
     """Gather what an approval of one tool directory would allow: `files` are its paths, `config` the bytes of its config.json."""
-    _, problems = tooldir.check(directory)
-    try:
-        document = documents.parse_object(config)
-    except InvalidDocument:
-        document = {}
+    found, problems = tooldir.check(directory, config=config or None)
+    document = (found if config else None) or {}
     implementation = _object(document.get("implementation_details"))
     return ToolReview(
         uid=os.path.basename(directory),

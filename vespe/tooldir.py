@@ -93,13 +93,18 @@ def read_entry(path: str | os.PathLike[str], *, scope: str, kit_id: str | None) 
     return Entry(uid=uid, name=name, scope=scope, kit_id=kit_id, type=kind, description=description, path=directory, problem=problem)
 
 
-def check(path: str | os.PathLike[str], *, kit_id: str | None = None) -> tuple[JsonObject | None, list[Problem]]:
-    """Give config.json as it stands (None where it cannot be read) and all that is wrong with the directory."""
+def check(
+    path: str | os.PathLike[str], *, kit_id: str | None = None, config: bytes | None = None
+) -> tuple[JsonObject | None, list[Problem]]:
+    """Give config.json as it stands (None where it cannot be read) and all that is wrong with the directory.
+
+    `config` is what config.json holds, where that has been read already.
+    """
     directory = os.fspath(path)
     file = f"{directory}/{defaults.CONFIG_FILE}"
     try:
         _refuse_link(directory)
-        config = documents.read_bytes(file)
+        config = documents.read_bytes(file) if config is None else config
         document = documents.parse_object(config, path=defaults.CONFIG_FILE)
     except (InvalidDocument, StorageError) as error:
         return None, [_unreadable(error)]

@@ -1,12 +1,21 @@
 """`vespe kit install`: kits from elsewhere, shown, approved and pinned."""
 
 import os
+from typing import TYPE_CHECKING
 
 import click
 
-from vespe import kit_excess, kit_fetch, kit_install, kit_lock, kit_sources
-from vespe.cli import activation, kit_review, options, report
+from vespe import kit_fetch, kit_install, kit_lock, kit_sources
+from vespe.cli import kit_review, options, report
+from vespe.deferred import deferred
 from vespe.workspace import find_root
+
+if TYPE_CHECKING:
+    from vespe import kit_excess
+    from vespe.cli import activation
+else:
+    kit_excess = deferred("vespe.kit_excess")
+    activation = deferred("vespe.cli.activation")
 
 
 @click.command("install", epilog="Example: vespe kit install gh:example/weather-kit@v1.2.0 --activate")

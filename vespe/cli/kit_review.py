@@ -4,14 +4,18 @@ import os
 from collections.abc import Iterable
 
 from vespe import kit_store
-from vespe.cli import report, tool_review
+from vespe.cli import options, report, tool_review
 from vespe.kit_lock import LockedKit
 from vespe.kit_review import KitReview
 from vespe.models import JsonObject
 
 
-def show(kits: Iterable[KitReview], *, installed: bool) -> None:
-    """Print all that kits would run, on stderr; `installed` says that nobody is asked, so that the store is where to read it."""
+def show(kits: Iterable[KitReview], *, installed: bool, dry_run: bool = False) -> None:
+    """Print all that kits would run, on stderr; `installed` says that nobody is asked, so that the store is where to read it.
+
+    Who is asked reads it where it waits for the answer; where nobody can be asked it is gone at once, and no place is told.
+    """
+    waits = options.interactive() and not dry_run
     for kit in kits:
         version = kit.config.get("version")
         title = f"the kit {kit.kit_id}" + (f" {version}" if isinstance(version, str) else "")
@@ -20,9 +24,10 @@ def show(kits: Iterable[KitReview], *, installed: bool) -> None:
             if key in kit.config:
                 report.say(f"  {key:<12} {report.json_line(kit.config[key])}")
         report.say(f"  {'digest':<12} {kit.digest}")
-        for tool in kit.tools:
-            place = os.path.join(kit_store.kit_path(kit.digest, kit.kit_id), tool.uid) if installed else None
-            tool_review.show(tool, place=place)
+        store = kit_store.kit_path(kit.digest, kit.kit_id)
+        places = (os.path.join(store, tool.uid) if installed else tool.directory if waits else "" for tool in kit.tools)
+        if kit.tools:
+            report.say("\n".join(tool_review.text_of(tool, place=place) for tool, place in zip(kit.tools, places, strict=True)))
         report.say(f"\nbelongs to no tool: {report.one_line(', '.join(kit.others))}\n")
 
 

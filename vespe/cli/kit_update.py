@@ -41,7 +41,7 @@ def command(
         for change in update.changes:
             _show(change)
         unapproved = [review for review in update.shown.unapproved if any(change.kit_id == review.kit_id for change in update.changes)]
-        kit_review.show(unapproved, installed=yes and not dry_run)
+        kit_review.show(unapproved, installed=yes and not dry_run, dry_run=dry_run)
         if moved and not dry_run:
             options.confirmed(f"Update {', '.join(kit.kit_id for kit in moved)} and approve exactly this?", yes=yes)
             kit_update.apply(update, lock)

@@ -22,14 +22,23 @@ def document_of(tool: ToolReview) -> JsonObject:
 
 def show(tool: ToolReview, *, place: str | None = None) -> None:
     """Print one reviewed tool; `place` is where it can be read, by default where it was read."""
+    report.say(text_of(tool, place=place or tool.directory))
+
+
+def text_of(tool: ToolReview, *, place: str) -> str:
+    """Give what `show` prints of one tool; many of them printed as one text cost less. `place` "" is not told."""
     kind = report.one_line(tool.type or "no implementation of its own")
-    report.say(f"\n{report.one_line(tool.name or tool.uid)}  ({kind})")
-    report.say(f"  runs     {report.json_line(list(tool.runs)) if tool.runs else '-'}")
+    lines = [
+        f"\n{report.one_line(tool.name or tool.uid)}  ({kind})",
+        f"  runs     {report.json_line(list(tool.runs)) if tool.runs else '-'}",
+    ]
     for key, value in sorted(tool.implementation.items()):
         if key not in ("type", "path", "entrypoint"):
-            report.say(f"  {report.one_line(key):<8} {report.json_line(value)}")
+            lines.append(f"  {report.one_line(key):<8} {report.json_line(value)}")
     for label, values in (("secrets", tool.secrets), ("hosts", tool.hosts), ("problems", tool.problems)):
         if values:
-            report.say(f"  {label:<8} {report.one_line(', '.join(values))}")
-    report.say(f"  files    {report.one_line(', '.join(tool.files))}")
-    report.say(f"  read it  {report.one_line(place or tool.directory)}")
+            lines.append(f"  {label:<8} {report.one_line(', '.join(values))}")
+    lines.append(f"  files    {report.one_line(', '.join(tool.files))}")
+    if place:
+        lines.append(f"  read it  {report.one_line(place)}")
+    return "\n".join(lines)
