@@ -48,7 +48,9 @@ def test_p10_a_source_that_hangs_ends_the_command_with_124(served: GitServer, pr
     served.misbehave = lambda exchange: not served.server.stopping.wait()
     arguments = ["kit", "install", served.url("kit"), "--yes", "--json"]
     code = f"import sys; from vespe import git; git.TIMEOUT_S = 1.0; from vespe.cli import main; sys.exit(main({arguments!r}))"
-    done = subprocess.run([sys.executable, "-c", code], cwd=project, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=project, capture_output=True, text=True, encoding="utf-8", timeout=60, check=False
+    )
     assert done.returncode == 124 and json.loads(done.stdout)["error"]["code"] == "timed_out"
     assert not (project / ".vespe/kits.lock.json").exists()
 
@@ -100,7 +102,7 @@ def test_p8_nothing_but_git_is_started_for_a_hostile_repository(project: Path, t
         str(source),
         "--yes",
     ]
-    done = subprocess.run(traced, cwd=project, capture_output=True, text=True, check=False)
+    done = subprocess.run(traced, cwd=project, capture_output=True, text=True, encoding="utf-8", check=False)
     assert done.returncode == 0, done.stderr
     started = {os.path.basename(found) for found in re.findall(r'execve\("([^"]+)"[^\n]+ = 0', log.read_text(encoding="utf-8"))}
     assert started <= {os.path.basename(sys.executable), "git", "git-upload-pack", "sh", "python3", "python"}

@@ -37,15 +37,15 @@ def test_the_calls_that_wait_are_listed(command: Command, kept: Path) -> None:
 
 def test_without_a_terminal_nothing_is_approved_but_with_yes(command: Command, kept: Path, project: Path) -> None:
     assert command("agent", "calls", str(kept), "approve").code == 6 and not (project / "marks").exists()
-    assert command("agent", "calls", str(kept), "approve", "--yes").code == 0 and (project / "marks").read_text() == "xx"
+    assert command("agent", "calls", str(kept), "approve", "--yes").code == 0 and (project / "marks").read_text(encoding="utf-8") == "xx"
     assert told(kept) == [("a", "marked"), ("b", "marked")]
-    assert command("agent", "calls", str(kept), "approve", "--yes").code == 0 and (project / "marks").read_text() == "xx"
+    assert command("agent", "calls", str(kept), "approve", "--yes").code == 0 and (project / "marks").read_text(encoding="utf-8") == "xx"
 
 
 def test_one_is_approved_and_another_denied(command: Command, kept: Path, project: Path) -> None:
     assert command("agent", "calls", str(kept), "deny", "a").code == 0
     assert command("agent", "calls", str(kept), "approve", "b", "--yes", "--json").document["open_calls"] == 0
-    assert (project / "marks").read_text() == "x" and "denied" in told(kept)[0][1] and told(kept)[1] == ("b", "marked")
+    assert (project / "marks").read_text(encoding="utf-8") == "x" and "denied" in told(kept)[0][1] and told(kept)[1] == ("b", "marked")
 
 
 def test_what_the_configuration_denies_is_denied_whoever_approves(command: Command, kept: Path, project: Path) -> None:

@@ -28,7 +28,7 @@ def test_a_session_has_a_history_and_is_saved_and_loaded(command: Command, proje
     say(monkeypatch, "one", "", "two", "/save talk.json", "/undo", "/load talk.json", "/quit", "never")
     said = command("agent", "chat", *script(project, "first", "second"))
     assert (said.code, said.out) == (0, "first\nsecond\n") and "loaded 4 messages" in said.err
-    assert [message["content"] for message in json.loads((project / "talk.json").read_text())["messages"]] == [
+    assert [message["content"] for message in json.loads((project / "talk.json").read_text(encoding="utf-8"))["messages"]] == [
         "one",
         "first",
         "two",
@@ -121,7 +121,7 @@ def test_ctrl_c_ends_a_turn_and_not_the_session_and_ctrl_d_ends_it(project: Path
     chat.interrupt()
     chat.type("\x04")
     assert chat.process.wait(20) == 0
-    told = [text for _, text in results(json.loads((project / "talk.json").read_text())["messages"])]
+    told = [text for _, text in results(json.loads((project / "talk.json").read_text(encoding="utf-8"))["messages"])]
     assert told[0].startswith("interrupted") and told[1] == "not run: the user ended the turn"
 
 

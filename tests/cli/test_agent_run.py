@@ -34,7 +34,7 @@ def marking(project: Path) -> Path:
 
 def test_the_answer_is_on_stdout_and_what_the_tools_do_on_stderr(command: Command, project: Path, marking: Path) -> None:
     said = command("agent", "run", "go", *script(project, [call("mark")], "The end."), "--approve", "all")
-    assert (said.code, said.out, marking.read_text()) == (0, "The end.\n", "x")
+    assert (said.code, said.out, marking.read_text(encoding="utf-8")) == (0, "The end.\n", "x")
     assert "-> mark {}" in said.err and "<- mark ok" in said.err and "marked" in said.err
 
 
@@ -62,13 +62,13 @@ def test_without_a_terminal_ask_means_deny_and_the_model_is_told(command: Comman
 def test_p40c_a_model_that_calls_for_ever_ends_with_1_and_says_at_which_limit(command: Command, project: Path, marking: Path) -> None:
     arguments = script(project, *[[call("mark")]] * 3, "So be it.")
     said = command("agent", "run", "go", *arguments, "--approve", "all", "--max-iterations", "3", "--save", "kept.json")
-    assert (said.code, said.out, marking.read_text()) == (1, "So be it.\n", "xxx") and "--max-iterations" in said.err
+    assert (said.code, said.out, marking.read_text(encoding="utf-8")) == (1, "So be it.\n", "xxx") and "--max-iterations" in said.err
 
 
 def test_a_provider_that_fails_is_1_and_the_conversation_is_kept(command: Command, project: Path) -> None:
     said = command("agent", "run", "go", *script(project, {"fail": {"status": 400}}), "--save", "kept.json", "--json")
     assert (said.code, said.document["error"]["code"]) == (1, "provider_error")
-    assert json.loads((project / "kept.json").read_text())["messages"] == [{"role": "user", "content": "go"}]
+    assert json.loads((project / "kept.json").read_text(encoding="utf-8"))["messages"] == [{"role": "user", "content": "go"}]
 
 
 def test_an_answer_that_is_not_whole_is_said_to_be_so(command: Command, project: Path) -> None:
@@ -89,8 +89,8 @@ def test_a_kept_conversation_is_private_in_openais_format_and_resumed_where_it_s
     )
     assert first.code == 1 and "--resume kept.json" in first.err and (project / "kept.json").stat().st_mode & 0o777 == 0o600
     second = command("agent", "run", *script(project, "end"), "--approve", "all", "--resume", "kept.json")
-    assert (second.code, second.out, marking.read_text()) == (0, "end\n", "xx")
-    kept = json.loads((project / "kept.json").read_text())
+    assert (second.code, second.out, marking.read_text(encoding="utf-8")) == (0, "end\n", "xx")
+    kept = json.loads((project / "kept.json").read_text(encoding="utf-8"))
     assert kept["model"] == "simulated" and [message["role"] for message in kept["messages"]] == [
         "user",
         "assistant",
@@ -99,7 +99,7 @@ def test_a_kept_conversation_is_private_in_openais_format_and_resumed_where_it_s
         "assistant",
     ]
     third = command("agent", "run", "more", *script(project, "again"), "--resume", "kept.json")
-    assert third.out == "again\n" and len(json.loads((project / "kept.json").read_text())["messages"]) == 7
+    assert third.out == "again\n" and len(json.loads((project / "kept.json").read_text(encoding="utf-8"))["messages"]) == 7
 
 
 @pytest.mark.parametrize(
@@ -123,14 +123,17 @@ def test_what_cannot_be_meant_is_2_and_nothing_is_sent(command: Command, project
     (project / "there.json").write_text("[]", encoding="utf-8")
     said = command("agent", "run", *arguments, "--json")
     assert (said.code, said.document["error"]["code"]) == (2, "usage"), said.err
-    assert (project / "there.json").read_text() == "[]"
+    assert (project / "there.json").read_text(encoding="utf-8") == "[]"
 
 
 def test_a_recording_is_replayed_without_running_a_tool_and_a_difference_is_told(command: Command, project: Path, marking: Path) -> None:
     arguments = script(project, [call("mark")], "end")
     assert command("agent", "run", "go", *arguments, "--approve", "all", "--record", "r.json").code == 0
-    assert (command("agent", "run", "go", "--replay", "r.json").out, marking.read_text()) == ("end\n", "x")
-    assert (command("agent", "run", "go", "--replay", "r.json", "--run-tools", "--approve", "all").out, marking.read_text()) == (
+    assert (command("agent", "run", "go", "--replay", "r.json").out, marking.read_text(encoding="utf-8")) == ("end\n", "x")
+    assert (
+        command("agent", "run", "go", "--replay", "r.json", "--run-tools", "--approve", "all").out,
+        marking.read_text(encoding="utf-8"),
+    ) == (
         "end\n",
         "xx",
     )
@@ -146,7 +149,7 @@ def test_a_recording_of_a_run_that_ended_with_calls_waiting_is_replayed_to_the_s
     for given in ((), ("--max-calls", "1")):
         replayed = command("agent", "run", "go", "--replay", "r.json", "--json", *given)
         assert (replayed.code, replayed.document["stop_reason"], replayed.document["open_calls"]) == (1, "max_calls", 1)
-        assert replayed.document["messages"] == recorded.document["messages"] and marking.read_text() == "x"
+        assert replayed.document["messages"] == recorded.document["messages"] and marking.read_text(encoding="utf-8") == "x"
 
 
 def test_a_recording_that_says_no_end_ends_as_interrupted_where_calls_wait(command: Command, project: Path, marking: Path) -> None:
@@ -172,7 +175,7 @@ def test_the_model_is_shown_the_tools_that_are_named(command: Command, project: 
     for given, shown in ((("--tools", "other"), ["other"]), (("--kit", "project_tools"), ["mark", "other"]), (("--no-tools",), [])):
         said = command("agent", "run", "go", *script(project, "x"), "--record", "r.json", *given)
         assert said.code == 0
-        request = json.loads((project / "r.json").read_text())["turns"][0]["request"]
+        request = json.loads((project / "r.json").read_text(encoding="utf-8"))["turns"][0]["request"]
         assert [tool["function"]["name"] for tool in request.get("tools", [])] == shown
         (project / "r.json").unlink()
 
@@ -195,7 +198,7 @@ def test_p31_sigint_while_a_tool_runs_is_130_with_nothing_left_running_and_a_con
         process.send_signal(signal.SIGINT)
         assert process.wait(20) == 130
     assert not any(os.path.exists(f"/proc/{pid}") for pid in sleeping)
-    messages = json.loads((project / "kept.json").read_text())["messages"]
+    messages = json.loads((project / "kept.json").read_text(encoding="utf-8"))["messages"]
     assert_consistent(messages)
     assert [text.partition(":")[0] for _, text in results(messages)] == ["interrupted"] * (2 if together else 1)
 
@@ -241,7 +244,7 @@ def test_a_session_that_was_killed_while_a_tool_ran_is_resumed_without_running_i
         process.kill()
     said = command("agent", "run", *script(project, "end"), "--resume", "kept.json", "--approve", "all", "--json").document
     told = [text for _, text in results(said["messages"])]
-    assert "earlier session" in told[0] and told[1] == "marked" and marking.read_text() == "x"
+    assert "earlier session" in told[0] and told[1] == "marked" and marking.read_text(encoding="utf-8") == "x"
 
 
 def test_an_empty_name_of_a_file_is_no_way_to_keep_nothing(command: Command, project: Path) -> None:
@@ -251,7 +254,7 @@ def test_an_empty_name_of_a_file_is_no_way_to_keep_nothing(command: Command, pro
 
 def test_p40c_calls_of_one_tool_can_be_bounded(command: Command, project: Path, marking: Path) -> None:
     arguments = (*script(project, [call("mark"), call("mark")], "end"), "--approve", "all", "--max-calls-per-tool", "1")
-    assert command("agent", "run", "go", *arguments).code == 0 and marking.read_text() == "x"
+    assert command("agent", "run", "go", *arguments).code == 0 and marking.read_text(encoding="utf-8") == "x"
 
 
 @pytest.mark.parametrize("option", ["--save", "--resume", "--script"])
@@ -259,4 +262,6 @@ def test_one_file_is_not_two_things(command: Command, project: Path, option: str
     (project / "kept.json").write_text("[]", encoding="utf-8")
     given = ("--record", "kept.json", option, str(project / "kept.json"), "--provider", "simulated", "--json")
     said = command("agent", "run", "go", *given)
-    assert (said.code, "same file" in said.document["error"]["message"]) == (2, True) and (project / "kept.json").read_text() == "[]"
+    assert (said.code, "same file" in said.document["error"]["message"]) == (2, True) and (project / "kept.json").read_text(
+        encoding="utf-8"
+    ) == "[]"

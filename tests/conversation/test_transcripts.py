@@ -25,7 +25,7 @@ def test_a_file_is_written_whole_and_for_its_owner_alone_and_read_again(tmp_path
     assert (tmp_path / "kept.json").stat().st_mode & 0o777 == 0o600
     again = load(tmp_path / "kept.json")
     assert (again.messages, again.model, again.started) == (transcript.messages, "m", {0})
-    assert json.loads((tmp_path / "kept.json").read_text())["vespe"] == {"started": [0]}
+    assert json.loads((tmp_path / "kept.json").read_text(encoding="utf-8"))["vespe"] == {"started": [0]}
 
 
 def test_a_bare_list_of_messages_is_a_conversation_too(tmp_path: Path) -> None:

@@ -266,8 +266,16 @@ def test_progress_and_the_prints_of_a_tool_reach_a_client_that_asked(tools: Path
         assert said["params"] == {"level": "info", "logger": "long", "data": "working\n"} and answer["id"] == 1
 
 
-@pytest.mark.parametrize("closed", ["<&-", ">&-"])
-def test_a_closed_stdin_or_stdout_is_an_error_in_words(tools: Path, closed: str) -> None:
+def with_closed(closed: str, tools: Path) -> subprocess.CompletedProcess[bytes]:
     argv = ["sh", "-c", f'exec "$@" {closed}', "sh", sys.executable, "-m", "vespe", "mcp", "serve"]
-    done = subprocess.run(argv, cwd=tools, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=30)
+    return subprocess.run(argv, cwd=tools, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=30)
+
+
+def test_a_closed_stdout_is_an_error_in_words(tools: Path) -> None:
+    done = with_closed(">&-", tools)
     assert done.returncode == 1 and b"cannot speak MCP over stdin and stdout" in done.stderr
+
+
+def test_a_closed_stdin_has_ended(tools: Path) -> None:
+    done = with_closed("<&-", tools)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")

@@ -61,7 +61,7 @@ def guarded(command: Callable[[Sequence[str]], int | None], arguments: Sequence[
     closed is an empty one.
     """
     if sys.stdin is None:
-        sys.stdin = os.fdopen(os.open(os.devnull, os.O_RDONLY))
+        sys.stdin = os.fdopen(os.open(os.devnull, os.O_RDONLY), encoding="utf-8")
     output = sys.stdout = _Output(sys.stdout)
     try:
         return _run(command, arguments)
