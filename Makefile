@@ -1,4 +1,4 @@
-# Both targets do all their own set-up in $(VENV), on a machine that has only Python 3.11 or later, pip and git.
+# Both targets do all their own set-up in $(VENV), on a machine that has only Python 3.11 or later, pip, git and make.
 PYTHON ?= python3
 VENV ?= .venv
 PIP = $(PYTHON) -m pip --python $(VENV)/bin/python --disable-pip-version-check

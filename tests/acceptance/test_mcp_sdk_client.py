@@ -8,13 +8,12 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import anyio
+import mcp
 import pytest
 
 from tests.ondisk import python_tool, write_tool
 from tests.stdio_client import tool_processes
-
-anyio = pytest.importorskip("anyio")
-mcp = pytest.importorskip("mcp", reason="the official SDK's client is not installed")
 
 ADD = {
     "type": "object",

@@ -115,7 +115,7 @@ class _PatientProtocol(H11Protocol):
 
     _undecided: ClassVar[dict["_PatientProtocol", asyncio.TimerHandle]] = {}
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # uvicorn says BaseTransport
         super().connection_made(transport)
         self._decide()
 
