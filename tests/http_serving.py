@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.ondisk import python_tool
+from tests.ondisk import PATIENCE_S, interruptible, python_tool
 
 INITIALIZE = (
     '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},'
@@ -44,7 +44,7 @@ class Serving:
     def stop(self, number: int = signal.SIGINT) -> int:
         """Send a signal, and give the exit code."""
         self.process.send_signal(number)
-        return self.process.wait(20)
+        return self.process.wait(PATIENCE_S)
 
     def request(self, text: str | bytes, *, timeout_s: float = 20) -> tuple[int, bytes]:
         """Send raw bytes, and give the status and the whole answer; 0 where the server just hung up."""
@@ -91,7 +91,7 @@ def serving(project: Path, *options: str, address: str = "127.0.0.1:0", env: dic
         process = subprocess.Popen(
             [sys.executable, "-m", "vespe", "mcp", "serve", "--http", address, *options],
             cwd=project,
-            env={**os.environ, **(env or {})},
+            env=interruptible(**(env or {})),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=file,
@@ -101,7 +101,7 @@ def serving(project: Path, *options: str, address: str = "127.0.0.1:0", env: dic
     finally:
         if process.poll() is None:
             process.terminate()
-        process.wait(20)
+        process.wait(PATIENCE_S)
 
 
 def _up(process: subprocess.Popen[bytes], err: Path) -> Serving:

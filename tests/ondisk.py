@@ -52,6 +52,18 @@ def write_kit(root: Path, kit_id: str, **extra: Any) -> Path:
     return directory
 
 
+PATIENCE_S = 90.0
+"""How long a test waits for what is sure to come: only one that fails waits so long."""
+
+
+def interruptible(**extra: str) -> dict[str, str]:
+    """Give the environment of a process that a signal will interrupt: it is not measured.
+
+    An exception that comes while the tracer of coverage holds its lock leaves the lock taken, and the process stands still.
+    """
+    return {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")} | extra
+
+
 def vespe(
     *arguments: str, cwd: Path | None = None, stdin: str | None = None, env: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:

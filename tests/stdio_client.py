@@ -11,11 +11,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from tests.ondisk import PATIENCE_S, interruptible
+
 MODERN = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
 
 
 class LineClient:
-    """One server process; reading waits at most ten seconds, so that a test fails and never hangs."""
+    """One server process; reading waits for PATIENCE_S at most, so that a test fails and never hangs."""
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         assert process.stdin is not None and process.stdout is not None
@@ -32,7 +34,7 @@ class LineClient:
         message = {"jsonrpc": "2.0", "method": method, **more} | ({} if params is None else {"params": dict(params)})
         self.write(json.dumps(message).encode() + b"\n")
 
-    def read(self, *, timeout_s: float = 10.0) -> Any:
+    def read(self, *, timeout_s: float = PATIENCE_S) -> Any:
         """Give the next message."""
         deadline = time.monotonic() + timeout_s
         while b"\n" not in self._buffer:
@@ -76,14 +78,19 @@ class LineClient:
     def close(self) -> int:
         """End stdin and give the exit code."""
         self._in.close()
-        return self.process.wait(10)
+        return self.process.wait(PATIENCE_S)
 
 
 @contextlib.contextmanager
-def served(project: Path, *arguments: str, code: str | None = None, stderr: Any = subprocess.DEVNULL) -> Iterator[LineClient]:
-    """Start `vespe mcp serve` in a project, or `code` in a Python of its own; it is gone at the end."""
+def served(
+    project: Path, *arguments: str, code: str | None = None, stderr: Any = subprocess.DEVNULL, signalled: bool = False
+) -> Iterator[LineClient]:
+    """Start `vespe mcp serve` in a project, or `code` in a Python of its own; it is gone at the end.
+
+    One that is to be `signalled` is not measured.
+    """
     argv = [sys.executable, *(("-c", code) if code is not None else ("-m", "vespe", "mcp", "serve", *arguments))]
-    process = subprocess.Popen(argv, cwd=project, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr, env=_importable())
+    process = subprocess.Popen(argv, cwd=project, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr, env=_importable(signalled))
     try:
         yield LineClient(process)
     finally:
@@ -95,12 +102,13 @@ def served(project: Path, *arguments: str, code: str | None = None, stderr: Any 
                     stream.close()
 
 
-def _importable() -> dict[str, str]:
+def _importable(signalled: bool) -> dict[str, str]:
     """The environment, in which a program elsewhere finds the package as this one does."""
     import vespe
 
     root = str(Path(vespe.__file__).parent.parent)
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))}
+    path = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
+    return interruptible(PYTHONPATH=path) if signalled else {**os.environ, "PYTHONPATH": path}
 
 
 def tool_processes(marker: str) -> list[int]:

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tests.ondisk import python_tool, vespe, write_kit, write_tool
+from tests.ondisk import PATIENCE_S, interruptible, python_tool, vespe, write_kit, write_tool
 from vespe import configuration, review
 from vespe.calls import CallPath, checked_inputs, parsed_arguments
 from vespe.errors import InvalidTool, NotTrusted, ParsingError, ToolNotFound, UsageError
@@ -284,11 +284,13 @@ def test_p31_ctrl_c_ends_the_tool_and_its_children_and_is_130(project: Path, tmp
         "time.sleep(60)"
     )
     python_tool(tools(project) / "tool-w", "w", body)
-    running = subprocess.Popen([sys.executable, "-m", "vespe", "tool", "run", "w", "--json"], cwd=project, stdout=subprocess.PIPE)
+    running = subprocess.Popen(
+        [sys.executable, "-m", "vespe", "tool", "run", "w", "--json"], cwd=project, stdout=subprocess.PIPE, env=interruptible()
+    )
     while not (tmp_path / "pids").exists() or not (tmp_path / "pids").read_text(encoding="utf-8").count(" "):
         assert running.poll() is None
     running.send_signal(signal.SIGINT)
-    out, _ = running.communicate(timeout=10)
+    out, _ = running.communicate(timeout=PATIENCE_S)
     assert (running.returncode, out) == (130, b"")
     for pid in map(int, (tmp_path / "pids").read_text(encoding="utf-8").split()):
         with pytest.raises(ProcessLookupError):

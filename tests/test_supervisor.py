@@ -5,14 +5,13 @@ import runpy
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from types import SimpleNamespace
 from uuid import uuid4
 
 import pytest
 
-from tests.test_process import ESCAPES, alive, gone
+from tests.test_process import ESCAPES, alive, gone, seen
 from vespe import child_scripts, defaults
 
 SCRIPT = str(Path(child_scripts.__file__).with_name("supervisor.py"))
@@ -84,8 +83,7 @@ def test_a_grace_ends_a_tree_with_term_and_then_with_kill(prelude: str) -> None:
     marker = f"marker-{uuid4()}"
     supervised = Supervised(*python(BACKGROUND.replace("os._exit(0)", "time.sleep(60)"), marker), prelude=prelude)
     supervised.line()
-    while len(alive(marker)) < 2:
-        time.sleep(0.02)
+    seen(marker, at_least=2)
     os.write(supervised.control, b"0.2\n")
     supervised.rest()
     assert alive(marker) == []
@@ -96,6 +94,7 @@ def test_the_end_of_the_control_pipe_ends_the_tree(prelude: str) -> None:
     marker = f"marker-{uuid4()}"
     supervised = Supervised(*python(SLEEPS, marker), prelude=prelude)
     supervised.line()
+    seen(marker)
     os.close(supervised.control)
     supervised.control = os.open(os.devnull, os.O_RDONLY)
     supervised.rest()
@@ -134,9 +133,10 @@ def test_the_death_of_vespe_is_seen_where_another_process_holds_the_control_pipe
     vespe = subprocess.Popen(["sleep", "60"])
     supervised = Supervised(*python(SLEEPS, marker), vespe=vespe.pid)
     supervised.line()
+    seen(marker)
     vespe.kill()
     vespe.wait()
-    assert gone(marker, 5.0)
+    assert gone(marker)
     supervised.rest()
 
 

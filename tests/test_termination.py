@@ -11,6 +11,7 @@ from uuid import uuid4
 import click
 import pytest
 
+from tests.ondisk import interruptible
 from tests.test_process import ESCAPES, ROOT, alive
 from vespe.termination import Terminated, signal_of, termination_as_interrupt
 
@@ -36,7 +37,7 @@ def test_p31_a_signal_that_asks_for_the_end_ends_the_tree_and_removes_the_copy(n
     scratch.mkdir()
     original.mkdir(parents=True)
     arguments = [sys.executable, "-c", CALLER, ESCAPES, marker, str(original.parent)]
-    with subprocess.Popen(arguments, env={**os.environ, "TMPDIR": str(scratch)}, stdout=subprocess.PIPE) as caller:
+    with subprocess.Popen(arguments, env=interruptible(TMPDIR=str(scratch)), stdout=subprocess.PIPE) as caller:
         assert caller.stdout is not None and caller.stdout.readline() == b"copied\n"
         while len(alive(marker)) < 3:  # the caller has the marker too
             assert caller.poll() is None

@@ -16,12 +16,15 @@ from typing import Any
 from vespe import defaults
 from vespe.child_scripts import BOOT, boot_message
 from vespe.errors import Interrupted, InvalidArguments, OutputTooLarge, StorageError, TimedOut, ToolExecutionError
+from vespe.termination import held, let_through
 
 _SUPERVISOR = os.path.join(os.path.dirname(os.path.abspath(__file__)), "supervisor.py")
 _RESULT_FD = 3
 _PATIENCE_S = 0.4
 """How long after a tree's last KILL the call still waits for its supervisor."""
 _CANCEL_POLL_S = 0.05
+_LOOK_S = 0.5
+"""How long at most it is waited at a time: a signal that comes just before a wait, or to another thread, does not end it."""
 _CHUNK = 64 * 1024
 _SAID_BYTES = 2048
 _LOADER_VARIABLES = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH")
@@ -72,16 +75,17 @@ def run(command: Command, *, cancel: threading.Event | None = None) -> Finished:
     are left). On KeyboardInterrupt the tree ends first.
     """
     payload = _payload(command)
-    call = _Call(command)
-    try:
-        call.start(payload)
-        call.watch(cancel)
-    except KeyboardInterrupt:
-        call.end("interrupted", defaults.ORPHAN_GRACE_S)
-        call.watch(None)
-        raise
-    finally:
-        call.close()
+    with held() as before:
+        call = _Call(command, before)
+        try:
+            call.start(payload)
+            call.watch(cancel)
+        except KeyboardInterrupt:
+            call.end("interrupted", defaults.ORPHAN_GRACE_S)
+            call.watch(None)
+            raise
+        finally:
+            call.close()
     return call.finished()
 
 
@@ -163,10 +167,10 @@ class _Output:
 
 
 class _Call:
-    """One run: the supervisor, the pipes to it and to the tool, and why it is being ended."""
+    """One run: the supervisor, the pipes to it and to the tool, and why it is being ended. Only its waits can be interrupted."""
 
-    def __init__(self, command: Command) -> None:
-        self.command = command
+    def __init__(self, command: Command, unheld: frozenset[int]) -> None:
+        self.command, self.unheld = command, unheld
         self.program = command.name or os.path.basename(command.argv[0])
         self.began = time.monotonic()
         self.deadline = self.began + command.timeout_s
@@ -193,6 +197,7 @@ class _Call:
                 {name: os.environ[name] for name in _LOADER_VARIABLES if name in os.environ},
                 file_actions=[(os.POSIX_SPAWN_DUP2, fd, number) for number, fd in enumerate(theirs)],
                 setpgroup=0,  # from its first moment a terminal's Ctrl-C is ours alone
+                setsigmask=(),
             )
         except OSError as error:
             raise StorageError("start a process for", self.command.argv[0], error) from error
@@ -249,10 +254,11 @@ class _Call:
                     self.end("cancelled", defaults.ORPHAN_GRACE_S)
             elif now >= self.give_up:
                 return
-            wait = (self.give_up or self.deadline) - now
-            if cancel is not None and self.give_up is None:
-                wait = min(wait, _CANCEL_POLL_S)
-            for key, _ in self.selector.select(max(wait, 0)):
+            look = _CANCEL_POLL_S if cancel is not None and self.give_up is None else _LOOK_S
+            wait = min((self.give_up or self.deadline) - now, look)
+            with let_through(self.unheld):
+                ready = self.selector.select(max(wait, 0))
+            for key, _ in ready:
                 self._serve(key.fd, key.data)
 
     def _serve(self, fd: int, name: str) -> None:
@@ -277,7 +283,8 @@ class _Call:
         self.give_up = time.monotonic() + grace_s + _PATIENCE_S
         if self.feeds.get(self.control):
             # It has not even read its command: the end of file tells it to go.
-            self.selector.unregister(self.control)
+            with contextlib.suppress(KeyError):
+                self.selector.unregister(self.control)
             self._close(self.control)
         elif self.control in self.open:
             with contextlib.suppress(OSError):

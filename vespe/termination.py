@@ -8,6 +8,7 @@ from types import FrameType
 from typing import Final
 
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGHUP)
+_HELD: Final = (signal.SIGINT, *_SIGNALS)
 
 
 class Terminated(KeyboardInterrupt):
@@ -34,6 +35,31 @@ def termination_as_interrupt() -> Iterator[None]:
     finally:
         for number in taken:
             signal.signal(number, signal.SIG_DFL)
+
+
+@contextlib.contextmanager
+def held() -> Iterator[frozenset[int]]:
+    """Let Ctrl-C, SIGTERM and SIGHUP wait in this thread until the end; gives the signals that waited before already.
+
+    Python raises KeyboardInterrupt between any two steps: what must not stop half-way is done while it is held.
+    """
+    # The mask is known before it changes: Python raises what came in between after it has changed.
+    before = frozenset(signal.pthread_sigmask(signal.SIG_BLOCK, ()))
+    try:
+        signal.pthread_sigmask(signal.SIG_BLOCK, _HELD)
+        yield before
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextlib.contextmanager
+def let_through(before: frozenset[int]) -> Iterator[None]:
+    """Within `held`, let them come while this is entered; one that waits is raised at once."""
+    try:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_BLOCK, _HELD)
 
 
 def signal_of(error: BaseException | None) -> int:

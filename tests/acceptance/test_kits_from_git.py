@@ -17,7 +17,7 @@ import pytest
 
 from tests import githttp, gitrepo
 from tests.githttp import GitServer
-from tests.ondisk import python_tool, vespe, write_kit
+from tests.ondisk import PATIENCE_S, interruptible, python_tool, vespe, write_kit
 
 CASES = Path(__file__).parent.parent / "cases" / "git"
 Command = Callable[..., Any]
@@ -59,11 +59,14 @@ def test_p10_a_source_that_hangs_ends_the_command_with_124(served: GitServer, pr
 def test_p31_an_interrupted_fetch_leaves_no_process_and_nothing_on_disk(number: int, served: GitServer, project: Path, home: Path) -> None:
     served.misbehave = lambda exchange: not served.server.stopping.wait()
     running = subprocess.Popen(
-        [sys.executable, "-m", "vespe", "kit", "install", served.url("kit"), "--yes"], cwd=project, stderr=subprocess.PIPE
+        [sys.executable, "-m", "vespe", "kit", "install", served.url("kit"), "--yes"],
+        cwd=project,
+        stderr=subprocess.PIPE,
+        env=interruptible(),
     )
-    assert served.asked.wait(30)
+    assert served.asked.wait(PATIENCE_S)
     running.send_signal(number)
-    assert running.wait(30) == 128 + number and running.stderr is not None
+    assert running.wait(PATIENCE_S) == 128 + number and running.stderr is not None
     running.stderr.close()
     assert not any(served.url("kit").encode() in _command_line(pid) for pid in os.listdir("/proc") if pid.isdigit())
     assert list((home / "data/vespe/store").iterdir()) == [] and not (project / ".vespe/kits.lock.json").exists()

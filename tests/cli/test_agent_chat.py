@@ -15,7 +15,7 @@ import pytest
 
 from tests.cli.test_agent_run import SLEEP, script
 from tests.conversation.agents_on_disk import call, results
-from tests.ondisk import python_tool, write_tool
+from tests.ondisk import PATIENCE_S, interruptible, python_tool, write_tool
 
 Command = Callable[..., Any]
 
@@ -56,7 +56,7 @@ class Terminal:
 
     def __init__(self, project: Path, *arguments: str) -> None:
         self.fd, theirs = pty.openpty()
-        environment = {name: value for name, value in os.environ.items() if name != "CI"} | {"TERM": "xterm"}
+        environment = {name: value for name, value in interruptible(TERM="xterm").items() if name != "CI"}
         argv = [sys.executable, "-m", "vespe", "agent", "chat", *arguments]
         self.process = subprocess.Popen(  # our own command
             argv, cwd=project, stdin=theirs, stdout=theirs, stderr=theirs, env=environment, start_new_session=True, preexec_fn=_controlling
@@ -66,7 +66,7 @@ class Terminal:
 
     def wait_for(self, text: str) -> None:
         while text not in self.seen:
-            assert select.select([self.fd], [], [], 20)[0], f"{text!r} did not come: {self.seen!r}"
+            assert select.select([self.fd], [], [], PATIENCE_S)[0], f"{text!r} did not come: {self.seen!r}"
             self.seen += os.read(self.fd, 65536).decode("utf-8", "replace")
         self.seen = self.seen.partition(text)[2]
 
@@ -120,7 +120,7 @@ def test_ctrl_c_ends_a_turn_and_not_the_session_and_ctrl_d_ends_it(project: Path
     chat.wait_for("> ")
     chat.interrupt()
     chat.type("\x04")
-    assert chat.process.wait(20) == 0
+    assert chat.process.wait(PATIENCE_S) == 0
     told = [text for _, text in results(json.loads((project / "talk.json").read_text(encoding="utf-8"))["messages"])]
     assert told[0].startswith("interrupted") and told[1] == "not run: the user ended the turn"
 
@@ -143,4 +143,4 @@ def test_a_person_is_asked_with_everything_that_the_tool_would_get_and_an_answer
     chat.wait_for("two")
     chat.wait_for("> ")
     chat.type("\x04")
-    assert chat.process.wait(20) == 0
+    assert chat.process.wait(PATIENCE_S) == 0

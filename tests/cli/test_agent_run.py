@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.conversation.agents_on_disk import assert_consistent, call, results, turn_of
-from tests.ondisk import python_tool, write_tool
+from tests.ondisk import PATIENCE_S, interruptible, python_tool, write_tool
 
 Command = Callable[..., Any]
 SLEEP = {"type": "shell_command", "entrypoint": "sleep", "args": {"argv": ["600"]}}
@@ -192,11 +192,11 @@ def test_p31_sigint_while_a_tool_runs_is_130_with_nothing_left_running_and_a_con
     write_tool(project / ".vespe/tools/tool-sleep", "sleep", implementation=SLEEP, annotations=annotations)
     arguments = script(project, [call("sleep"), call("sleep")])
     argv = [sys.executable, "-m", "vespe", "agent", "run", "go", *arguments, "--approve", "all", "--save", "kept.json"]
-    with subprocess.Popen(argv, cwd=project, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with subprocess.Popen(argv, cwd=project, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=interruptible()) as process:
         assert process.stderr is not None and b"-> sleep" in process.stderr.readline()
         sleeping = _sleeping(process.pid, 2 if together else 1)
         process.send_signal(signal.SIGINT)
-        assert process.wait(20) == 130
+        assert process.wait(PATIENCE_S) == 130
     assert not any(os.path.exists(f"/proc/{pid}") for pid in sleeping)
     messages = json.loads((project / "kept.json").read_text(encoding="utf-8"))["messages"]
     assert_consistent(messages)
@@ -239,7 +239,7 @@ def test_a_session_that_was_killed_while_a_tool_ran_is_resumed_without_running_i
     write_tool(project / ".vespe/tools/tool-sleep", "sleep", implementation=SLEEP)
     arguments = script(project, [call("sleep"), call("mark")])
     argv = [sys.executable, "-m", "vespe", "agent", "run", "go", *arguments, "--approve", "all", "--save", "kept.json"]
-    with subprocess.Popen(argv, cwd=project, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with subprocess.Popen(argv, cwd=project, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=interruptible()) as process:
         assert process.stderr is not None and b"-> sleep" in process.stderr.readline()
         process.kill()
     said = command("agent", "run", *script(project, "end"), "--resume", "kept.json", "--approve", "all", "--json").document

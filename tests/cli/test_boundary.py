@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 import pytest
 
-from tests.ondisk import python_tool
+from tests.ondisk import PATIENCE_S, interruptible, python_tool
 from vespe import errors
 from vespe.cli import boundary
 
@@ -110,7 +110,7 @@ def test_a_reader_that_has_gone_ends_the_command_quietly(home: Path) -> None:
 
 def test_p31_ctrl_c_while_starting_ends_without_a_word(home: Path) -> None:
     code = "import os, signal, vespe.__main__; os.kill(os.getpid(), signal.SIGINT); import time; time.sleep(5)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False, env=interruptible())
     assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
 
 
@@ -118,11 +118,13 @@ def test_p31_ctrl_c_while_starting_ends_without_a_word(home: Path) -> None:
 def test_p31_a_signal_ends_the_tool_first_and_then_the_command(number: int, code: int, project: Path, tmp_path: Path) -> None:
     body = f"import os, time\nopen({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\ntime.sleep(60)"
     python_tool(project / ".vespe/tools/tool-w", "w", body)
-    running = subprocess.Popen([sys.executable, "-m", "vespe", "tool", "run", "w", "--json"], cwd=project, stdout=subprocess.PIPE)
+    running = subprocess.Popen(
+        [sys.executable, "-m", "vespe", "tool", "run", "w", "--json"], cwd=project, stdout=subprocess.PIPE, env=interruptible()
+    )
     while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text(encoding="utf-8"):
         assert running.poll() is None
     running.send_signal(number)
-    out, _ = running.communicate(timeout=10)
+    out, _ = running.communicate(timeout=PATIENCE_S)
     assert (running.returncode, out) == (code, b"")
     with pytest.raises(ProcessLookupError):
         os.kill(int((tmp_path / "pid").read_text(encoding="utf-8")), 0)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.ondisk import python_tool
+from tests.ondisk import PATIENCE_S, interruptible, python_tool
 
 Command = Callable[..., Any]
 GOOD = {"input": {}, "output": 1}
@@ -78,12 +78,12 @@ def test_ctrl_c_ends_what_runs_at_once(project: Path) -> None:
     examples = [{"input": {"place": str(begun)}}] * 3
     schema = {"type": "object", "properties": {"place": {"type": "string"}}}
     python_tool(project / ".vespe/tools/tool-slow", "slow", body, params="place", schema=schema, examples=examples)
-    running = subprocess.Popen([sys.executable, "-m", "vespe", "tool", "test"], cwd=project, stderr=subprocess.PIPE)
+    running = subprocess.Popen([sys.executable, "-m", "vespe", "tool", "test"], cwd=project, stderr=subprocess.PIPE, env=interruptible())
     while not begun.exists():
         assert running.poll() is None
         time.sleep(0.02)
     running.send_signal(signal.SIGINT)
-    assert running.wait(timeout=20) == 130 and b"interrupted" in running.communicate()[1]
+    assert running.wait(timeout=PATIENCE_S) == 130 and b"interrupted" in running.communicate()[1]
 
 
 def test_a_failing_call_or_another_expectation_is_not_recorded_away(command: Command, project: Path) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.ondisk import PATIENCE_S
 from vespe.outcomes import Outcome
 from vespe.serve.flights import Flights
 from vespe.serve.protocol import PendingCall
@@ -44,10 +45,10 @@ def test_calls_run_side_by_side_up_to_the_limit_and_the_rest_waits(sent: Any) ->
     flights = Flights(calls, sent.put, limit=2)
     for number in range(3):
         assert flights.submit(pending(number), size=1) is None
-    assert {calls.begun.get(timeout=5) for _ in range(2)} == {"n0", "n1"} and calls.begun.empty()
+    assert {calls.begun.get(timeout=PATIENCE_S) for _ in range(2)} == {"n0", "n1"} and calls.begun.empty()
     calls.go.set()
-    assert {sent.get(timeout=5)["id"] for _ in range(3)} == {0, 1, 2}
-    assert flights.stop(grace_s=1, end_s=5)
+    assert {sent.get(timeout=PATIENCE_S)["id"] for _ in range(3)} == {0, 1, 2}
+    assert flights.stop(grace_s=1, end_s=PATIENCE_S)
 
 
 def test_a_call_that_still_waits_can_be_cancelled_before_it_begins(sent: Any) -> None:
@@ -55,22 +56,22 @@ def test_a_call_that_still_waits_can_be_cancelled_before_it_begins(sent: Any) ->
     flights = Flights(calls, sent.put, limit=1)
     for number in range(2):
         flights.submit(pending(number), size=1)
-    calls.begun.get(timeout=5)
+    calls.begun.get(timeout=PATIENCE_S)
     flights.cancel(1)
     flights.cancel(99)
     calls.go.set()
-    assert sent.get(timeout=5)["id"] == 0 and flights.stop(grace_s=1, end_s=5) and sent.empty() and calls.begun.empty()
+    assert sent.get(timeout=PATIENCE_S)["id"] == 0 and flights.stop(grace_s=1, end_s=PATIENCE_S) and sent.empty() and calls.begun.empty()
 
 
 def test_an_id_twice_and_more_bytes_than_may_wait_are_refused(sent: Any) -> None:
     calls = Calls()
     flights = Flights(calls, sent.put, limit=1)
     flights.submit(pending(1), size=1)
-    calls.begun.get(timeout=5)
+    calls.begun.get(timeout=PATIENCE_S)
     twice, heavy = flights.submit(pending(1), size=1), flights.submit(pending(2), size=1 << 30)
     assert twice is not None and (twice["id"], twice["error"]["code"]) == (None, -32600)
     assert heavy is not None and (heavy["id"], heavy["error"]["code"]) == (2, -32000)
-    flights.stop(grace_s=0, end_s=5)
+    flights.stop(grace_s=0, end_s=PATIENCE_S)
 
 
 def test_p21_arguments_of_more_than_a_mebibyte_are_refused(sent: Any) -> None:
@@ -83,8 +84,8 @@ def test_stopping_ends_what_runs_and_sends_nothing_more(sent: Any) -> None:
     calls = Calls()
     flights = Flights(calls, sent.put)
     flights.submit(pending(1), size=1)
-    calls.begun.get(timeout=5)
-    assert flights.stop(grace_s=0, end_s=5) and sent.empty()
+    calls.begun.get(timeout=PATIENCE_S)
+    assert flights.stop(grace_s=0, end_s=PATIENCE_S) and sent.empty()
 
 
 def test_code_of_this_process_is_answered_on_return_until_it_is_slow_three_times(sent: Any) -> None:

@@ -38,27 +38,44 @@ def command(resume: str | None, **given: Any) -> None:
 
 
 def _session(agent: Agent, shown: Shown) -> None:
-    while (line := chat_lines.next_line()) is not None:
+    interrupted = over = False
+    while not over:
+        # Ctrl-C can come at any step, a second one too: whatever it ends, the session goes on from here.
         try:
-            if line.startswith("/"):
-                if chat_commands.obey(line, agent):
-                    return
-            else:
-                _turn(agent, line, shown)
+            if interrupted:
+                report.note("interrupted; the session goes on")
+            interrupted = False
+            over = _step(agent, shown)
         except KeyboardInterrupt as interruption:
             if isinstance(interruption, Terminated):
                 raise
-            report.note("interrupted; the session goes on")
+            interrupted = True
+
+
+def _step(agent: Agent, shown: Shown) -> bool:
+    """Read one line and do what it says; gives whether the session is over."""
+    line = chat_lines.next_line()
+    if line is None:
+        return True
+    if line.startswith("/"):
+        return chat_commands.obey(line, agent)
+    _turn(agent, line, shown)
+    return False
 
 
 def _turn(agent: Agent, line: str, shown: Shown) -> None:
+    _leave_no_calls(agent)
     try:
         _say(agent, line)
     except errors.VespeError as error:
         report.error(str(error), error.hint)
     finally:
         shown.end()
-        waiting_calls.deny_waiting(agent.transcript, agent.transcript.open, reason="not run: the user ended the turn")
+        _leave_no_calls(agent)
+
+
+def _leave_no_calls(agent: Agent) -> None:
+    waiting_calls.deny_waiting(agent.transcript, agent.transcript.open, reason="not run: the user ended the turn")
 
 
 def _say(agent: Agent, line: str) -> None:

@@ -1,5 +1,6 @@
 """The calls of one turn: checked, allowed, run in order or at the same time, and each answered once, in the order of the calls."""
 
+import contextlib
 import queue
 import threading
 import time
@@ -20,6 +21,7 @@ from vespe.outcomes import Call, Outcome
 
 MAX_PARALLEL: Final = 8
 _Tell: TypeAlias = Callable[[Callable[[], None]], object]
+_LOOK_S: Final = 0.5
 _PATIENCE_S: Final = 10.0
 """How long calls that were told to end are waited for; the call path ends a process tree well before that."""
 
@@ -127,7 +129,7 @@ class _Work:
             for thread in threads:
                 thread.start()
             while running:
-                act = told.get()
+                act = _next(told)
                 running -= act is None
                 _at_once(act)
         finally:
@@ -203,6 +205,13 @@ class _Work:
             new = self.results.setdefault(result.call.place, result) is result
         if new:
             tell(lambda: self.owner.on_result(result))
+
+
+def _next(told: "queue.SimpleQueue[Callable[[], None] | None]") -> Callable[[], None] | None:
+    """Wait for what is told next, a moment at a time: Ctrl-C that comes just before a wait does not end it."""
+    while True:
+        with contextlib.suppress(queue.Empty):
+            return told.get(timeout=_LOOK_S)
 
 
 def _at_once(act: Callable[[], None] | None) -> None:
