@@ -13,7 +13,7 @@ PACKAGE = Path(vespe.__file__).parent
 PLAN = """\
  0  errors defaults deferred nesting pointers subschemas termination conversation
  1  digests docstrings models escaping templates schema_bounds schema_growth violations addresses bodies child_scripts bm25
-    hidden_text secret_shapes token_estimate schema_samples leftovers secret_names kit_names kit_sources serve stamps
+    json_text hidden_text secret_shapes token_estimate schema_samples leftovers secret_names kit_names kit_sources serve stamps
  2  outcomes tool_templates script_metadata python_names python_types documents fields tool_fields implementations schemas
     locations process file_walk sockets slots confined redaction findings junit kit_templates kit_trees kit_limits jsonc
     toml_entries mcp_clients steps provider_settings event_stream

@@ -13,6 +13,7 @@ from typing import Final
 
 from vespe import documents, locations, redaction
 from vespe.errors import InvalidDocument, StorageError
+from vespe.json_text import text_encoder
 from vespe.log_file import OLD, LogFile, make_directory
 from vespe.models import JsonObject, JsonValue, Tool
 from vespe.outcomes import Outcome
@@ -22,7 +23,8 @@ MAX_LOG_BYTES: Final = 4 * 1024 * 1024
 MAX_LINE_BYTES: Final = 1024 * 1024
 """A line that would be longer goes without its arguments, and says so."""
 MAX_OUTPUTS: Final = 50
-_CANONICAL: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=repr)
+_MAX_SAID: Final = 1000
+_CANONICAL: Final = text_encoder(json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=repr))
 _OUTPUT = re.compile(r"[0-9a-f]{16}-[0-9a-f]{16}\.out\b")
 """Also what a killed process left of one."""
 
@@ -36,6 +38,7 @@ class CallLog:
     def __init__(self, project_root: str, *, keep_arguments: bool = False, kept: bool = False) -> None:
         self._root = project_root
         self._keep_arguments = keep_arguments
+        self._said: dict[int, tuple[Tool, str]] = {}
         self._file = LogFile(_path(project_root), limit=MAX_LOG_BYTES, kept=kept)
 
     def append(self, tool: Tool, arguments: JsonValue, *, outcome: Outcome, secrets: Collection[str] = ()) -> str | None:
@@ -47,14 +50,28 @@ class CallLog:
         writers do not mix.
         """
         try:
-            document = _line(self._root, tool, outcome) | {"arguments_digest": arguments_digest(arguments)}
-            line = documents.compact_json(document | _kept(arguments, secrets) if self._keep_arguments else document).encode("utf-8")
-            if len(line) > MAX_LINE_BYTES:
-                line = documents.compact_json(document | {"arguments_cut": True}).encode("utf-8")
-            self._file.append(line)
+            line = self._line(tool, arguments, outcome) + (_kept(arguments, secrets) if self._keep_arguments else "") + "}"
+            if len(line) > MAX_LINE_BYTES // 4 and len(line.encode()) > MAX_LINE_BYTES:
+                line = self._line(tool, arguments, outcome) + ',"arguments_cut":true}'
+            self._file.append(line.encode())
         except (OSError, ValueError, TypeError, RecursionError) as error:
             return f"the call could not be logged: {error}"
         return None
+
+    def _line(self, tool: Tool, arguments: JsonValue, outcome: Outcome) -> str:
+        """Give a line without its end; what is the same for each call of a tool is written once."""
+        said = self._said.get(id(tool))
+        if said is None or said[0] is not tool:
+            known = {"project": self._root, "tool": tool.name, "uid": tool.uid, "scope": tool.scope}
+            if len(self._said) >= _MAX_SAID:
+                self._said.clear()
+            said = self._said[id(tool)] = tool, documents.compact_json(known)[1:-1]
+        code = f'"{outcome.error.code}"' if outcome.error else '"ok"'
+        truncated = "true" if outcome.truncated else "false"
+        return (
+            f'{{"time":"{_now()}",{said[1]},"outcome":{code},"duration_ms":{outcome.duration_ms:.3f},'
+            f'"truncated":{truncated},"arguments_digest":"{arguments_digest(arguments)}"'
+        )
 
     def close(self) -> None:
         """Close the file, where it is open."""
@@ -112,26 +129,13 @@ def arguments_digest(arguments: JsonValue) -> str:
         except InvalidDocument:
             raw = arguments.encode("utf-8", "surrogatepass") if isinstance(arguments, str) else arguments
             return hashlib.sha256(raw).hexdigest()
-    canonical = _CANONICAL.encode(arguments)
+    canonical = _CANONICAL(arguments)
     return hashlib.sha256(canonical.encode("ascii")).hexdigest()
 
 
-def _line(project_root: str, tool: Tool, outcome: Outcome) -> JsonObject:
-    return {
-        "time": _now(),
-        "project": project_root,
-        "tool": tool.name,
-        "uid": tool.uid,
-        "scope": tool.scope,
-        "outcome": outcome.error.code if outcome.error else "ok",
-        "duration_ms": round(outcome.duration_ms, 3),
-        "truncated": outcome.truncated,
-    }
-
-
-def _kept(arguments: JsonValue, secrets: Collection[str]) -> JsonObject:
+def _kept(arguments: JsonValue, secrets: Collection[str]) -> str:
     shown = arguments.decode("utf-8", "replace") if isinstance(arguments, bytes) else arguments
-    return {"arguments": redaction.redact(shown, secrets) if secrets else shown}
+    return f',"arguments":{documents.compact_json(redaction.redact(shown, secrets) if secrets else shown)}'
 
 
 def _now() -> str:

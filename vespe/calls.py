@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,6 +14,7 @@ from vespe import call_log, configuration, defaults, documents, errors, kit_trus
 from vespe.deferred import deferred
 from vespe.executors import EXECUTORS
 from vespe.executors.base import Context
+from vespe.json_text import text_encoder
 from vespe.models import JsonObject, JsonValue, Tool
 from vespe.outcomes import Call, Execution, Failure, Outcome
 from vespe.registry import ToolRegistry
@@ -29,7 +30,7 @@ _RAISED: Final = (errors.UsageError, errors.NotFound, errors.InvalidDocument, er
 """There was no call to make: these are raised. Every other failure is an Outcome's error."""
 
 
-_SAID: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
+_SAID: Final = text_encoder(json.JSONEncoder(ensure_ascii=False, allow_nan=False))
 
 
 @dataclass(kw_only=True)
@@ -51,6 +52,7 @@ class CallPath:
     progress: Callable[[str], None] | None = None
     granted: Callable[[str | None], trust.Grant] | None = None
     log: call_log.CallLog | None = None
+    _pinned: dict[str | None, bool] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
     def user(self) -> configuration.UserConfig:
@@ -115,10 +117,16 @@ class CallPath:
     def _attempt(self, call: Call, tool: Tool, attempt: "_Attempt") -> Outcome:
         if self.user.sandbox == "require":
             raise errors.Refused("your configuration requires a sandbox, and this version has none", hint="`vespe config set sandbox auto`")
-        if attempt.grant.files is None and not kit_trust.is_installed(tool.directory):
+        if attempt.grant.files is None and not self._is_installed(tool.directory):
             return self._run_in(tool.directory or self.workspace.root, tool, call, attempt)
         with self._approved(tool, attempt.grant) as (approved, directory):
             return self._run_in(directory, approved, call, attempt)
+
+    def _is_installed(self, directory: str | None) -> bool:
+        """Whether only approved bytes may run from there: a question of the path alone, asked once for each."""
+        if (known := self._pinned.get(directory)) is None:
+            known = self._pinned[directory] = kit_trust.is_installed(directory)
+        return known
 
     def _run_in(self, directory: str, tool: Tool, call: Call, attempt: "_Attempt") -> Outcome:
         inputs = checked_inputs(tool, call.arguments)
@@ -283,7 +291,7 @@ def as_told(tool: Tool, outcome: Outcome) -> Outcome:
 def _sayable(result: JsonValue, notes: tuple[str, ...]) -> tuple[JsonValue, tuple[str, ...], str]:
     """Make sure that JSON can say the result, whoever made it, and give its text; a lone surrogate is repaired, and noted."""
     try:
-        text = _SAID.encode(result)
+        text = _SAID(result)
     except (TypeError, ValueError, RecursionError) as error:
         raise errors.InvalidOutput(f"the result cannot be said in JSON: {error}") from None
     repaired = documents.repair_surrogates(text)

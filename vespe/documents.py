@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from vespe import defaults
 from vespe.deferred import deferred
 from vespe.errors import InvalidDocument, NotDurable, StorageError
+from vespe.json_text import text_encoder
 from vespe.models import JsonObject, JsonValue
 from vespe.nesting import deeper_than
 from vespe.pointers import escape_pointer
@@ -25,7 +26,7 @@ else:
 
 _MAX_INTEGER_DIGITS = 4300
 _BRACKET = re.compile(r'"(?:[^"\\]|\\.)*"|[][{}]')
-_COMPACT = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+_COMPACT = text_encoder(json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")))
 _TOKEN = re.compile(r'(?P<key>"(?:[^"\\]|\\.)*")\s*:|"(?:[^"\\]|\\.)*"|[{}]|[-+.\w]+')
 
 
@@ -122,7 +123,7 @@ def compact_json(value: JsonValue) -> str:
 
     Raises as `dump_json` does.
     """
-    return repair_surrogates(_COMPACT.encode(value))
+    return repair_surrogates(_COMPACT(value))
 
 
 def repair_surrogates(text: str) -> str:

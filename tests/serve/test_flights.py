@@ -25,8 +25,8 @@ class Calls:
 
     def call(self, name: str, arguments: Any, *, cancel: threading.Event | None, progress: Callable[[str], None] | None) -> Any:
         self.begun.put(name)
-        assert cancel is not None
-        while not (self.go.wait(0.01) or cancel.is_set()):
+        assert (cancel is None) == self.here
+        while not (self.go.wait(0.01) or (cancel is not None and cancel.is_set())):
             pass
         return Outcome(tool=name, uid="tool-x", result=name), None
 
@@ -94,3 +94,15 @@ def test_code_of_this_process_is_answered_on_return_until_it_is_slow_three_times
     flights = Flights(calls, sent.put)
     flights.submit(pending(1), size=1)
     assert sent.get_nowait()["id"] == 1
+
+
+def test_code_of_this_process_that_was_cancelled_meanwhile_is_let_be_and_not_answered(sent: Any) -> None:
+    calls = Calls(here=True)
+    flights = Flights(calls, sent.put)
+    calling = threading.Thread(target=flights.submit, args=(pending(1),), kwargs={"size": 1})
+    calling.start()
+    calls.begun.get(timeout=PATIENCE_S)
+    flights.cancel(1)
+    calls.go.set()
+    calling.join(PATIENCE_S)
+    assert not calling.is_alive() and sent.empty() and flights.stop(grace_s=0, end_s=PATIENCE_S)

@@ -5,12 +5,13 @@ from typing import Final
 
 from vespe import documents
 from vespe.errors import InvalidDocument
+from vespe.json_text import text_encoder
 from vespe.models import JsonObject, JsonValue
 
 KEY: Final = "vespe_arguments"
 """An input `{KEY: text}` holds, verbatim, arguments that are no JSON object; `{KEY: {"custom": text}}` a custom call's input."""
 CUSTOM: Final = "custom"
-_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+_ENCODER: Final = text_encoder(json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")))
 """Compact JSON as `documents.compact_json` writes it, with an encoder that is made once: there are many calls."""
 
 
@@ -65,6 +66,6 @@ def custom_text(value: JsonValue) -> str | None:
 def to_text(value: JsonValue) -> str:
     """Give a value as compact JSON; raises InvalidDocument for what JSON cannot say or that is nested too deeply."""
     try:
-        return documents.repair_surrogates(_ENCODER.encode(value))
+        return documents.repair_surrogates(_ENCODER(value))
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidDocument(f"cannot be said in JSON: {error}", path="arguments") from None

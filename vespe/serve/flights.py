@@ -25,20 +25,30 @@ _MAX_WAITING_BYTES: Final = 64 * 1024 * 1024
 
 
 class Flight:
-    """One call on its way: `cancel` ends it, and then nothing of it is sent any more."""
+    """One call on its way: `end` ends it, and then nothing of it is sent any more.
 
-    __slots__ = ("_notify", "cancel", "pending", "progress", "size", "started")
+    Nobody can end code of this process (`here`): it is only let be.
+    """
 
-    def __init__(self, pending: PendingCall, size: int, notify: Callable[[JsonObject], None]) -> None:
+    __slots__ = ("_notify", "cancel", "cancelled", "pending", "progress", "size", "started")
+
+    def __init__(self, pending: PendingCall, size: int, notify: Callable[[JsonObject], None], *, here: bool = False) -> None:
         self.pending, self.size, self._notify = pending, size, notify
-        self.cancel = threading.Event()
+        self.cancel = None if here else threading.Event()
         self.progress = None if pending.progress_token is None else Progress(pending.progress_token, self.tell)
+        self.cancelled = False
         self.started = 0.0
 
     def tell(self, message: JsonObject) -> None:
         """Send a notification on the way."""
-        if not self.cancel.is_set():
+        if not self.cancelled:
             self._notify(message)
+
+    def end(self) -> None:
+        """End the call."""
+        self.cancelled = True
+        if self.cancel is not None:
+            self.cancel.set()
 
 
 class Flights:
@@ -50,9 +60,10 @@ class Flights:
         self._waiting: deque[Flight] = deque()
         self._bytes = 0
         self._threads = self._idle = 0
-        self._stopping = False
+        self._stopping = self._awaited = False
         self._slow: dict[str, int] = {}
-        self._change = threading.Condition()
+        self._lock = threading.Lock()
+        self._change = threading.Condition(self._lock)
 
     def submit(self, pending: PendingCall, *, size: int) -> JsonObject | None:
         """Take a call whose message had `size` bytes; gives the answer where it is refused.
@@ -63,12 +74,12 @@ class Flights:
             said = f"the arguments have more than {MAX_ARGUMENT_BYTES} bytes"
             return messages.failed(pending.id, messages.INVALID_PARAMS, said)
         here = self._calls.in_process(pending.name) and self._slow.get(pending.name, 0) < _MAX_SLOW
-        with self._change:
+        with self._lock:
             if pending.id in self._known:
                 data: JsonObject = {"id": pending.id}
                 return messages.failed(None, messages.INVALID_REQUEST, "a request of that id is being answered", data=data)
             if here:
-                flight = self._known[pending.id] = Flight(pending, 0, self._send)
+                flight = self._known[pending.id] = Flight(pending, 0, self._send, here=True)
             elif len(self._waiting) >= _MAX_WAITING or self._bytes + size > _MAX_WAITING_BYTES:
                 return messages.failed(pending.id, messages.BUSY, f"{len(self._waiting)} calls are waiting already; make it again later")
             else:
@@ -91,14 +102,15 @@ class Flights:
         """End a call, and send nothing of it any more; one that is not known is over already."""
         with self._change:
             if (flight := self._known.pop(identifier, None)) is not None:
-                flight.cancel.set()
+                flight.end()
 
     def stop(self, *, grace_s: float, end_s: float) -> bool:
         """Wait `grace_s` for the calls to end, then end those that run; False where one did not end within `end_s`."""
         with self._change:
+            self._awaited = True
             over = self._change.wait_for(lambda: not self._known, grace_s)
             for flight in () if over else tuple(self._known.values()):
-                flight.cancel.set()
+                flight.end()
             self._stopping = True
             self._change.notify_all()
             return self._change.wait_for(lambda: not self._threads, end_s)
@@ -138,16 +150,23 @@ class Flights:
         answer = messages.failed(pending.id, messages.INTERNAL_ERROR, f"a bug in Vespe ended the call of {pending.name[:80]!r}")
         flight.started = time.monotonic()
         try:
-            if not flight.cancel.is_set():
+            if not flight.cancelled:
                 answer = running.run(pending, self._calls, notify=flight.tell, cancel=flight.cancel, progress=flight.progress)
         finally:
-            if self._calls.in_process(pending.name):
-                quick = time.monotonic() - flight.started < _QUICK_S
-                self._slow[pending.name] = 0 if quick else self._slow.get(pending.name, 0) + 1
-            with self._change:
+            self._judge(flight)
+            with self._lock:
                 if self._known.get(pending.id) is flight:
                     del self._known[pending.id]
-                if not self._known:
+                if self._awaited and not self._known:
                     self._change.notify_all()
-            if not flight.cancel.is_set():
+            if not flight.cancelled:
                 self._send(answer)
+
+    def _judge(self, flight: Flight) -> None:
+        """Note whether code of this process was quick."""
+        name = flight.pending.name
+        if time.monotonic() - flight.started >= _QUICK_S:
+            if self._calls.in_process(name):
+                self._slow[name] = self._slow.get(name, 0) + 1
+        elif name in self._slow:
+            del self._slow[name]

@@ -26,7 +26,8 @@ class Turns(Generic[T]):
         self._threads = 0
         self._since = self._last = 0.0
         self._asleep = self._ended = False
-        self._change = threading.Condition()
+        self._lock = threading.Lock()
+        self._change = threading.Condition(self._lock)
 
     def run(self, tick: Callable[[], None], *, tick_s: float) -> None:
         """Handle items until there are no more; `tick` is called every `tick_s` seconds in this thread meanwhile."""
@@ -79,7 +80,7 @@ class Turns(Generic[T]):
                 self._change.notify()
 
     def _goes_on(self, turn: int) -> bool:
-        with self._change:
+        with self._lock:
             if self._turn != turn:
                 return False
             self._since = 0.0
