@@ -2,6 +2,7 @@
 
 VespeError
 |-- UsageError                    the command line or a library call is wrong
+|-- MissingExtra                  what an extra of Vespe installs is not here
 |-- NotFound
 |   |-- ProjectNotFound           no .vespe/ here or above
 |   |-- ToolNotFound              no available tool of that name
@@ -59,6 +60,20 @@ class UsageError(VespeError):
     """The command line, or a library call, asks for what cannot be: exit code 2."""
 
     code = "usage"
+
+
+class MissingExtra(VespeError, ImportError):
+    """`what` needs an extra of Vespe, whose `module` cannot be imported: exit code 2."""
+
+    code = "missing_extra"
+
+    def __init__(self, what: str, *, extra: str, module: str) -> None:
+        super().__init__(
+            f"{what} needs the extra vespe[{extra}]: the module {module} is missing, or too old",
+            hint=f'pip install "vespe[{extra}]"',
+            details={"extra": extra, "module": module},
+        )
+        self.extra, self.module = extra, module
 
 
 class NotFound(VespeError, LookupError):
