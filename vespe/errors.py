@@ -269,14 +269,15 @@ class AddressRefused(Refused):
 
 
 class MissingKey(Refused):
-    """The provider's API key has no value in the environment or the user's configuration; `variable` is where it would stand."""
+    """A provider's API key is neither in the user's configuration nor in the environment, whose `variable` is `empty` or not set."""
 
     code = "missing_key"
 
-    def __init__(self, provider: str, *, variable: str) -> None:
+    def __init__(self, provider: str, *, variable: str, empty: bool = False) -> None:
         super().__init__(
-            f"{provider} needs an API key, and the environment variable {variable} has none",
-            hint=f"set {variable}, or keep the key: `vespe config set providers.{provider}.api_key -` reads it from stdin",
+            f"{provider} needs an API key, but the environment variable {variable} is {'empty' if empty else 'not set'}",
+            hint=f"`export {variable}=KEY`, or keep the key in your configuration: "
+            f"`vespe config set providers.{provider}.api_key -` reads it from stdin",
             details={"provider": provider, "variable": variable},
         )
         self.provider, self.variable = provider, variable
