@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -47,7 +48,7 @@ def environment(tmp_path: Path, dev: Run) -> Path:
     """The virtual environment of that copy, with this one's command in it; nothing is installed."""
     made = tmp_path / "a repository" / ".venv"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(made)], check=True)
-    (made / "bin/vespe").write_text(f'#!/bin/sh\nexec {sys.executable} -m vespe "$@"\n', encoding="utf-8")
+    (made / "bin/vespe").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m vespe "$@"\n', encoding="utf-8")
     (made / "bin/vespe").chmod(0o755)
     return made
 
