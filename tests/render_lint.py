@@ -12,7 +12,7 @@ from vespe.lint.limits import LIMITS
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "lint.md"
 HEAD = """# Lint
 
-This page is generated from the rules themselves (`make docs`); a test compares the two.
+This page is generated from the rules themselves (`./dev docs`); a test compares the two.
 
 `vespe lint [PATH…]` judges a project, a kit, a directory of tools, one tool, or files of definitions for OpenAI, Anthropic, Gemini,
 Ollama or MCP (JSON, JSONL, YAML), recognised by their shape. Nothing that is linted is imported or run.

@@ -14,6 +14,7 @@ REFUSED = OSError(28, "No space left on device")
 
 MADE: dict[type[VespeError], Callable[[], VespeError]] = {
     errors.UsageError: lambda: errors.UsageError("asks for what cannot be"),
+    errors.MissingExtra: lambda: errors.MissingExtra("counting", extra="tokens", module="tiktoken"),
     errors.ProjectNotFound: lambda: errors.ProjectNotFound("/tmp/x"),
     errors.ToolNotFound: lambda: errors.ToolNotFound("ad", searched=["project_tools"], close=["add", "and"]),
     errors.KitNotFound: lambda: errors.KitNotFound("gti", close=["git"]),
@@ -96,6 +97,7 @@ def test_an_error_is_a_sentence_with_fields_and_making_it_does_nothing(kind: typ
 @pytest.mark.parametrize(
     ("kind", "builtin"),
     [
+        (errors.MissingExtra, ImportError),
         (errors.NotFound, LookupError),
         (errors.InvalidDocument, ValueError),
         (errors.InvalidArguments, ValueError),

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from vespe.errors import UsageError
+from vespe.errors import MissingExtra, UsageError
 from vespe.fuzzing import failure, fuzz
 from vespe.models import JsonObject, Tool
 from vespe.outcomes import Failure, Outcome
@@ -92,6 +92,6 @@ def test_a_schema_that_nothing_satisfies_is_said() -> None:
 def test_without_the_extra_a_sentence_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "hypothesis_jsonschema", None)
     monkeypatch.setattr("vespe.fuzzing.hypothesis_jsonschema", __import__("vespe.deferred").deferred.deferred("hypothesis_jsonschema"))
-    with pytest.raises(UsageError) as caught:
+    with pytest.raises(MissingExtra) as caught:
         fuzz(TOOL, lambda _: done(), seconds=1, seed=1)
     assert "vespe[fuzz]" in caught.value.hint

@@ -2,6 +2,7 @@
 
 VespeError
 |-- UsageError                    the command line or a library call is wrong
+|-- MissingExtra                  what an extra of Vespe installs is not here
 |-- NotFound
 |   |-- ProjectNotFound           no .vespe/ here or above
 |   |-- ToolNotFound              no available tool of that name
@@ -59,6 +60,20 @@ class UsageError(VespeError):
     """The command line, or a library call, asks for what cannot be: exit code 2."""
 
     code = "usage"
+
+
+class MissingExtra(VespeError, ImportError):
+    """`what` needs an extra of Vespe, whose `module` cannot be imported: exit code 2."""
+
+    code = "missing_extra"
+
+    def __init__(self, what: str, *, extra: str, module: str) -> None:
+        super().__init__(
+            f"{what} needs the extra vespe[{extra}]: the module {module} is missing, or too old",
+            hint=f'pip install "vespe[{extra}]"',
+            details={"extra": extra, "module": module},
+        )
+        self.extra, self.module = extra, module
 
 
 class NotFound(VespeError, LookupError):
@@ -254,14 +269,15 @@ class AddressRefused(Refused):
 
 
 class MissingKey(Refused):
-    """The provider's API key has no value in the environment or the user's configuration; `variable` is where it would stand."""
+    """A provider's API key is neither in the user's configuration nor in the environment, whose `variable` is `empty` or not set."""
 
     code = "missing_key"
 
-    def __init__(self, provider: str, *, variable: str) -> None:
+    def __init__(self, provider: str, *, variable: str, empty: bool = False) -> None:
         super().__init__(
-            f"{provider} needs an API key, and the environment variable {variable} has none",
-            hint=f"set {variable}, or keep the key: `vespe config set providers.{provider}.api_key -` reads it from stdin",
+            f"{provider} needs an API key, but the environment variable {variable} is {'empty' if empty else 'not set'}",
+            hint=f"`export {variable}=KEY`, or keep the key in your configuration: "
+            f"`vespe config set providers.{provider}.api_key -` reads it from stdin",
             details={"provider": provider, "variable": variable},
         )
         self.provider, self.variable = provider, variable

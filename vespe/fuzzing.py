@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from vespe import documents, schemas
 from vespe.deferred import deferred
-from vespe.errors import UsageError
+from vespe.errors import MissingExtra, UsageError
 from vespe.models import JsonObject, Tool
 from vespe.outcomes import Outcome
 
@@ -62,8 +62,8 @@ class Fuzzed:
 def fuzz(tool: Tool, run: Callable[[JsonObject], Outcome], *, seconds: float, seed: int) -> Fuzzed:
     """Call a tool with generated arguments until the time is up, and make those that show a failure as small as they get.
 
-    `run` makes one call. At most one finding of each kind is given. Raises UsageError where the extra `vespe[fuzz]` is not
-    installed, or no argument can be made from the schema.
+    `run` makes one call. At most one finding of each kind is given. Raises MissingExtra, and UsageError where no
+    argument can be made from the schema.
     """
     work = _Fuzz(tool, run, seconds)
     rounds = random.Random(seed)
@@ -147,9 +147,8 @@ def _strategy(schema: Any) -> Any:
     plain = {keyword: value for keyword, value in schema.items() if keyword not in ("$schema", "$id")}
     try:
         return hypothesis_jsonschema.from_schema(plain)
-    except ImportError:
-        message = "making arguments needs hypothesis-jsonschema, which is not installed"
-        raise UsageError(message, hint="install the extra: `pip install 'vespe[fuzz]'`") from None
+    except ImportError as error:
+        raise MissingExtra("making arguments", extra="fuzz", module=error.name or "hypothesis_jsonschema") from None
     except (ValueError, TypeError, hypothesis.errors.InvalidArgument) as error:
         raise _unmade("this tool", str(error).partition("\n")[0]) from None
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from vespe import documents, process
-from vespe.errors import InvalidDocument, InvalidOutput, Refused, ToolExecutionError, VespeError
+from vespe.errors import InvalidDocument, InvalidOutput, MissingExtra, Refused, ToolExecutionError, VespeError
 from vespe.models import JsonObject
 
 _ROOT: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -17,8 +17,8 @@ import os, sys
 sys.path.insert(0, sys.argv[1])
 try:
     from vespe.mcp_session import main
-except ModuleNotFoundError as error:
-    os.write(int(sys.argv[-1]), b'{"error": {"kind": "missing", "message": "%s"}}' % str(error.name).encode())
+except ImportError as error:
+    os.write(int(sys.argv[-1]), b'{"error": {"kind": "missing", "message": "%s"}}' % (error.name or "mcp").encode())
 else:
     main()
 """
@@ -56,8 +56,8 @@ class Answer:
 def ask(server: Server, request: JsonObject, surroundings: Surroundings, *, name: str, kit: str) -> Answer:
     """Run one session with a server of the kit `kit`; `request` is empty for its tools, or holds `tool`, `arguments` and `digest`.
 
-    Raises Refused (a definition is another one than was approved, an address may not be reached), ToolExecutionError (the server does not
-    start, ends, or answers with an error; the SDK is not installed), InvalidOutput, OutputTooLarge, TimedOut, Interrupted.
+    Raises MissingExtra, Refused (a definition is another one than was approved, an address may not be reached), ToolExecutionError
+    (the server does not start, ends, or answers with an error), InvalidOutput, OutputTooLarge, TimedOut, Interrupted.
     """
     reach: JsonObject = {"command": list(server.command), "cwd": surroundings.directory} if server.command else {}
     if server.url is not None:
@@ -87,8 +87,7 @@ def ask(server: Server, request: JsonObject, surroundings: Surroundings, *, name
 def _error(error: JsonObject, name: str, *, kit: str, logs: str) -> VespeError:
     kind, message = error.get("kind"), str(error.get("message"))
     if kind == "missing":
-        hint = 'pip install "vespe[mcp]"'
-        return ToolExecutionError(f"asking an MCP server needs the official MCP SDK, and {message} is not installed", hint=hint)
+        return MissingExtra("asking an MCP server", extra="mcp", module=message)
     if kind in ("changed", "gone"):
         hint = f"`vespe kit add-mcp {kit} --update` shows what changed, and asks" if kit else "add the server as a kit, and review it there"
         return Refused(f"the MCP server of {name} is another one than was approved: {message}", hint=hint)

@@ -2,11 +2,12 @@
 
 import binascii
 import re
+import string
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, Self, TypeAlias
+from typing import Final, NamedTuple, Self, TypeAlias
 
 from vespe.models import JsonValue
 
@@ -15,6 +16,9 @@ MASK: Final = "***"
 _SHORTEST: Final = 4
 _SHORTEST_LINE: Final = 8
 _NESTED_ESCAPES: Final = 2
+_STANDARD: Final = string.ascii_uppercase + string.ascii_lowercase + string.digits + "+/"
+_BASE64: Final = (*_STANDARD[:-2], "+-", "/_")
+"""What stands for each six bits, in either alphabet."""
 
 _Span: TypeAlias = tuple[int, int]
 _Match: TypeAlias = re.Match[str]
@@ -30,7 +34,7 @@ _SHORT_ESCAPES: Final = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
 def redact(value: JsonValue, secrets: Collection[str]) -> JsonValue:
     """Give a copy of `value` with `***` for each secret in its strings, keys included.
 
-    Found are the secret itself, its hex, and its base64 wherever it stands in a longer encoded text, each of them also
+    Found are the secret itself, its hex, and its base64 wherever it stands in a longer encoded text, to the last bit, each of them also
     percent-encoded, and with the escapes of JSON or Python, twice over too; hex and base64 also across wrapped lines;
     of a secret of several lines each line of 8 characters or more. A number that is exactly a secret becomes `***`.
     A secret of fewer than 4 characters is found only as a whole word as it is: its encodings are in every other text.
@@ -41,12 +45,33 @@ def redact(value: JsonValue, secrets: Collection[str]) -> JsonValue:
     return _redacted(value, sought) if sought.plain or sought.word else value
 
 
+class _Form(NamedTuple):
+    """A text to find, and what belongs to it where it is beside it: one of `lead` before, one of `trail` and its padding after."""
+
+    text: str
+    lead: str = ""
+    trail: str = ""
+    padding: int = 0
+
+    def spans(self, text: str) -> Iterator[_Span]:
+        start = text.find(self.text)
+        while start >= 0:
+            end = start + len(self.text)
+            yield start - (start > 0 and text[start - 1] in self.lead), self._past(text, end)
+            start = text.find(self.text, end)
+
+    def _past(self, text: str, end: int) -> int:
+        if end == len(text) or text[end] not in self.trail:
+            return end
+        return end + 1 + (self.padding if text.startswith("=" * self.padding, end + 1) else 0)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Sought:
     """What to look for: texts as they are, encodings that programs wrap into lines, short whole words, numbers."""
 
-    plain: frozenset[str]
-    encoded: frozenset[str]
+    plain: frozenset["_Form"]
+    encoded: frozenset["_Form"]
     word: re.Pattern[str] | None
     numbers: frozenset[str]
 
@@ -56,7 +81,7 @@ class _Sought:
         long = {part for secret in given for part in _parts(secret) if len(part) >= _SHORTEST}
         short = sorted(re.escape(secret) for secret in given if len(secret) < _SHORTEST)
         return cls(
-            plain=frozenset(form for secret in long for form in _plain_forms(secret)),
+            plain=frozenset(_Form(form) for secret in long for form in _plain_forms(secret)),
             encoded=frozenset(form for secret in long for form in _encoded_forms(_bytes(secret))),
             word=re.compile(rf"(?<!\w)(?:{'|'.join(short)})(?!\w)") if short else None,
             numbers=frozenset(long),
@@ -85,13 +110,26 @@ def _plain_forms(secret: str) -> Iterator[str]:
     yield from (data.decode("latin-1"), data.decode("latin-1").replace(" ", "+"))
 
 
-def _encoded_forms(data: bytes) -> Iterator[str]:
-    yield from (data.hex(), data.hex().upper())
+def _encoded_forms(data: bytes) -> Iterator[_Form]:
+    yield from (_Form(data.hex()), _Form(data.hex().upper()))
     for before in range(3):
-        # The characters at both ends hold bits of what stands around the secret; those between are its alone.
-        text = binascii.b2a_base64(bytes(before) + data, newline=False).decode("ascii")
-        core = text[(before * 8 + 5) // 6 : (before + len(data)) * 8 // 6]
-        yield from (core, core.replace("+", "-").replace("/", "_"))
+        yield from _base64_forms(data, before)
+
+
+def _base64_forms(data: bytes, before: int) -> Iterator[_Form]:
+    """The secret in base64 after so many other bytes, in both alphabets.
+
+    The characters at both ends hold bits of what stands around the secret too; those between are its alone.
+    """
+    text = binascii.b2a_base64(bytes(before) + data, newline=False).decode("ascii")
+    first, last = before * 8, (before + len(data)) * 8
+    core = text[(first + 5) // 6 : last // 6]
+    low, high = -first % 6, last % 6
+    lead = "".join(_BASE64[_STANDARD.index(text[first // 6]) :: 2**low]) if low else ""
+    least = _STANDARD.index(text[last // 6]) if high else 0
+    trail = "".join(_BASE64[least : least + 2 ** (6 - high)]) if high else ""
+    for form in (core, core.replace("+", "-").replace("/", "_")):
+        yield _Form(form, lead=lead, trail=trail, padding=-last % 6 // 2)
 
 
 def _redacted(value: JsonValue, sought: _Sought) -> JsonValue:
@@ -118,7 +156,7 @@ def _redacted_object(value: dict[str, JsonValue], sought: _Sought) -> dict[str, 
 
 
 def _redacted_text(text: str, sought: _Sought) -> str:
-    spans = [span for form in sought.plain for span in _spans(text, form)]
+    spans = [span for form in sought.plain for span in form.spans(text)]
     spans += _Reading(text).places(sought.encoded)
     for reading in _readings(text):
         spans += reading.places(sought.plain)
@@ -148,22 +186,15 @@ class _Reading:
             shifts.append(found.end() - ends[-1])
         return begins, ends, shifts
 
-    def places(self, forms: Iterable[str]) -> Iterator[_Span]:
+    def places(self, forms: Iterable[_Form]) -> Iterator[_Span]:
         """Find each form, as places in the text as it was first written."""
-        return (self._place(*span) for form in forms for span in _spans(self.text, form))
+        return (self._place(*span) for form in forms for span in form.spans(self.text))
 
     def _place(self, start: int, end: int) -> _Span:
         begins, ends, shifts = self.units
         start += shifts[bisect_right(ends, start)]
         end += shifts[bisect_left(begins, end)]
         return (start, end) if isinstance(self.of, str) else self.of._place(start, end)
-
-
-def _spans(text: str, form: str) -> Iterator[_Span]:
-    start = text.find(form)
-    while start >= 0:
-        yield start, start + len(form)
-        start = text.find(form, start + len(form))
 
 
 def _readings(text: str) -> Iterator[_Reading]:

@@ -33,7 +33,7 @@ def server() -> Iterator[str]:
     """Start the server in a process of its own, and give its address."""
     program = node()
     if program is None or not SERVER.is_file():
-        pytest.skip(f"no independent server at {SERVER}: `make servers` brings it, where npm's registry can be reached")
+        pytest.skip(f"no independent server at {SERVER}: `./dev servers` brings it, where npm's registry can be reached")
     arguments = [program, str(SERVER), "-p", "0", "-f", str(CASES / "conversations.json"), "--strict"]
     environment = {"PATH": os.environ["PATH"], "AIMOCK_API_KEYS": KEY}
     with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment, encoding="utf-8") as process:

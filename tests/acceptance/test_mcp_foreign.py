@@ -50,7 +50,7 @@ def node() -> Node:
     program = MODULES / ".bin/node"
     if not program.exists():
         said = (
-            "no Node with the foreign clients (`make servers` brings them, where npm's registry can be reached): NOTHING FOREIGN WAS TRIED"
+            "no Node with the foreign clients (`./dev servers` brings them, where npm's registry can be reached): NOTHING FOREIGN WAS TRIED"
         )
         if os.environ.get("CI", "").lower() in ("1", "true") and not os.environ.get(WITHOUT):
             pytest.fail(f"{said}; {WITHOUT}=1 allows it")

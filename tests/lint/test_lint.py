@@ -92,7 +92,7 @@ def test_no_rule_raises_whatever_a_definition_holds(value: Any, how: str) -> Non
 
 
 def test_the_page_of_rules_is_what_the_rules_say() -> None:
-    assert render_lint.PAGE.read_text(encoding="utf-8") == render_lint.render(), "run `make docs`"
+    assert render_lint.PAGE.read_text(encoding="utf-8") == render_lint.render(), "run `./dev docs`"
 
 
 def test_every_rule_is_explained_by_the_command() -> None:

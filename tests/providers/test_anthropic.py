@@ -129,7 +129,7 @@ def test_an_overloaded_endpoint_is_asked_again_but_not_once_it_streams() -> None
 
 
 def test_without_a_key_a_sentence_names_the_variable_and_the_setting() -> None:
-    with pytest.raises(MissingKey, match="ANTHROPIC_API_KEY has none"):
+    with pytest.raises(MissingKey, match="ANTHROPIC_API_KEY is not set"):
         AnthropicProvider("m").create_message(USER)
 
 

@@ -105,11 +105,18 @@ def test_a_successful_answer_that_is_none_is_a_sentence(body: bytes) -> None:
 # Keys
 
 
-def test_without_a_key_a_sentence_names_the_variable_and_the_setting(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", " ")
-    with pytest.raises(MissingKey, match="openai needs an API key, and the environment variable OPENAI_API_KEY has none") as caught:
+@pytest.mark.parametrize(("value", "state"), [(None, "not set"), ("", "empty"), (" \n", "empty")])
+def test_without_a_key_a_sentence_names_the_variable_and_the_ways_to_give_one(
+    value: str | None, state: str, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if value is None:
+        monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    else:
+        monkeypatch.setenv("OPENAI_API_KEY", value)
+    with pytest.raises(MissingKey) as caught:
         OpenAIProvider("m").create_message(USER)
-    assert "vespe config set providers.openai.api_key -" in caught.value.hint
+    assert str(caught.value) == f"openai needs an API key, but the environment variable OPENAI_API_KEY is {state}"
+    assert "`export OPENAI_API_KEY=KEY`" in caught.value.hint and "vespe config set providers.openai.api_key -" in caught.value.hint
 
 
 def test_the_key_comes_from_the_caller_else_the_users_configuration_else_the_environment(
@@ -122,6 +129,8 @@ def test_the_key_comes_from_the_caller_else_the_users_configuration_else_the_env
 
     assert seen() == ""
     monkeypatch.setenv("OPENAI_API_KEY", "sk-environment\n")
+    assert seen() == "Bearer sk-environment"
+    configuration.set_value("providers.openai.api_key", " ")
     assert seen() == "Bearer sk-environment"
     configuration.set_value("providers.openai.api_key", "sk-configured")
     assert seen() == "Bearer sk-configured"
@@ -158,7 +167,7 @@ def test_a_variable_that_the_user_named_and_that_is_empty_is_told(home: Path) ->
 @pytest.mark.parametrize("key", ["sk-a\nb: c", "sk-é", "sk a"])
 def test_p40b_a_key_that_no_header_can_carry_is_refused_and_not_quoted(key: str) -> None:
     with asking(said(HELLO), api_key=key) as (provider, server):
-        with pytest.raises(Refused, match="characters that no key has") as caught:
+        with pytest.raises(Refused, match="a space, or a character that no key has") as caught:
             provider.create_message(USER)
         assert server.connections == 0
     assert key not in f"{caught.value!r}{caught.value.hint}{caught.value.details}"

@@ -22,6 +22,7 @@ else:
 
 EXIT_CODES: Final[tuple[tuple[type[errors.VespeError], int], ...]] = (
     (errors.UsageError, 2),
+    (errors.MissingExtra, 2),
     (errors.NotFound, 3),
     (errors.InvalidDocument, 4),
     (errors.InvalidArguments, 5),

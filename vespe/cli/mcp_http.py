@@ -66,14 +66,12 @@ def http_options(command: F) -> F:
 
 
 def serve(tools: "Served", settings: HttpSettings, *, max_calls: int) -> None:
-    """Serve over HTTP until a signal; raises UsageError, Refused and StorageError before anything is served."""
+    """Serve over HTTP until a signal; raises UsageError, MissingExtra, Refused and StorageError before anything is served."""
     host, port = _listening(settings)
     try:
         listener = http_server.bound(host, port)
     except ImportError as error:
-        raise errors.UsageError(
-            f"serving over HTTP needs the official MCP SDK, and {error.name or 'mcp'} is not installed", hint='pip install "vespe[mcp]"'
-        ) from None
+        raise errors.MissingExtra("serving over HTTP", extra="mcp", module=error.name or "mcp") from None
     port = listener.getsockname()[1]
     shown = f"[{host}]" if ":" in host else host
     with _token(settings, port) as token:

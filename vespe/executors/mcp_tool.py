@@ -28,8 +28,8 @@ class McpTool:
     def execute(self, tool: Tool, inputs: JsonObject, context: Context) -> Execution:
         """Call the tool; what the server writes to stderr is the log.
 
-        Raises Refused where the server's definition is not the approved one, ToolExecutionError (the server failed, or the
-        tool says `isError`), AddressRefused, InvalidOutput, OutputTooLarge, TimedOut, Interrupted.
+        Raises MissingExtra, Refused where the server's definition is not the approved one, ToolExecutionError (the server
+        failed, or the tool says `isError`), AddressRefused, InvalidOutput, OutputTooLarge, TimedOut, Interrupted.
         """
         args = templates.substitute_secrets(_args(tool), context.secrets)
         command = args.get("command")

@@ -42,15 +42,18 @@ class Account:
     def key(self) -> str:
         """Give the key, "" where none is needed; raises MissingKey, and Refused for a text that is none, which is never quoted."""
         variable = self.settings.api_key_env or self.variable
-        key = (self.settings.api_key or os.environ.get(variable, "")).strip()
+        kept = self.settings.api_key.strip()
+        key = kept or os.environ.get(variable, "").strip()
         if not (key.isascii() and key.isprintable() and " " not in key):
+            place = "" if kept else f" in the environment variable {variable}"
             raise Refused(
-                f"the API key of {self.provider} holds characters that no key has", hint="see that it was copied whole, and alone"
+                f"the API key of {self.provider}{place} holds a space, or a character that no key has",
+                hint="see that it was copied whole, and alone",
             )
         own = str(self.url()).rstrip("/") == self.default_url.rstrip("/")
         asked = bool(self.settings.api_key_env) or (own and self.key_needed)
         if not key and asked and not any(name.lower() in _KEYED for name in self.settings.headers):
-            raise MissingKey(self.provider, variable=variable)
+            raise MissingKey(self.provider, variable=variable, empty=variable in os.environ)
         return key
 
     def headers(self, own: Mapping[str, str]) -> dict[str, str]:

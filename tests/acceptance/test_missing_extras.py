@@ -1,0 +1,83 @@
+"""What needs an extra of Vespe's, in an environment without it: one exit code and a sentence that names the extra."""
+
+import json
+import os
+import subprocess
+import sysconfig
+import venv
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.mcp_servers import ByHand
+from tests.ondisk import PATIENCE_S, python_tool
+from tests.ondisk import vespe as vespe_here
+
+EXTRAS = ("mcp", "hypothesis_jsonschema", "tiktoken")
+"""A module of each extra."""
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="module")
+def interpreter(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A virtual environment with all that this one has, but the extras."""
+    made = tmp_path_factory.mktemp("environment") / "bare"
+    venv.create(made, symlinks=True)
+    packages = next(made.glob("lib/python*/site-packages"))
+    for entry in Path(sysconfig.get_path("purelib")).iterdir():
+        if entry.name not in EXTRAS:
+            (packages / entry.name).symlink_to(entry)
+    return made / "bin/python"
+
+
+@pytest.fixture
+def vespe(interpreter: Path, project: Path) -> Run:
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [str(interpreter), "-m", "vespe", *arguments],
+            cwd=project,
+            env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            timeout=PATIENCE_S,
+            check=False,
+        )
+
+    return run
+
+
+def test_every_verb_that_needs_the_mcp_sdk_says_so_alike(vespe: Run, project: Path, tmp_path: Path) -> None:
+    server = ByHand(tmp_path / "server")
+    made = vespe_here("kit", "add-mcp", "things", "--yes", "--activate", "--", *server.command, cwd=project)
+    assert made.returncode == 0, made.stderr
+    for verb in (
+        ("mcp", "serve", "--http", "127.0.0.1:0"),
+        ("kit", "add-mcp", "others", "--yes", "--", *server.command),
+        ("kit", "add-mcp", "things", "--update", "--yes"),
+        ("tool", "run", "echo", "text=hi"),
+    ):
+        said = vespe(*verb)
+        assert said.returncode == 2 and said.stdout == "", said
+        assert "needs the extra vespe[mcp]: the module mcp is missing, or too old" in said.stderr
+        assert 'hint: pip install "vespe[mcp]"' in said.stderr and "Traceback" not in said.stderr
+    outcome = json.loads(vespe("tool", "run", "echo", "text=hi", "--json").stdout)
+    assert outcome["error"]["code"] == "missing_extra" and outcome["error"]["details"] == {"extra": "mcp", "module": "mcp"}
+
+
+def test_fuzzing_says_what_it_needs_in_the_same_way(vespe: Run, project: Path) -> None:
+    python_tool(project / ".vespe/tools/tool-mine", "mine", "return 'mine'")
+    said = vespe("tool", "fuzz", "mine", "--seconds", "1")
+    assert said.returncode == 2
+    assert "needs the extra vespe[fuzz]: the module hypothesis_jsonschema is missing, or too old" in said.stderr
+    assert 'hint: pip install "vespe[fuzz]"' in said.stderr
+
+
+def test_what_an_extra_only_makes_better_works_without_it(vespe: Run, project: Path) -> None:
+    python_tool(project / ".vespe/tools/tool-mine", "mine", "return 'mine'")
+    said = vespe("tool", "list", "--size", "--json")
+    assert said.returncode == 0 and said.stderr == "", said.stderr
+    assert json.loads(said.stdout)["tools"][0]["sizes"]
