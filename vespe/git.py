@@ -21,6 +21,7 @@ _SETTINGS: Final = (
     "core.fsmonitor=false",
     "core.attributesFile=/dev/null",
     "core.bigFileThreshold=1m",
+    "core.fsync=none",
     "transfer.fsckObjects=true",
     "fetch.fsckObjects=true",
     "fetch.unpackLimit=1",
@@ -61,17 +62,27 @@ _POLL_S: Final = 0.1
 _SAY_S: Final = 2.0
 
 
+@dataclass(frozen=True, slots=True)
+class Object:
+    """One object of git's: its kind (`blob`, `tree`, `commit`, `tag`) and its bytes."""
+
+    kind: bytes
+    data: bytes
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
     """What is asked of one source: `directory` for a bare repository of ours, and the time by which all has to be done.
 
-    `what` is what sentences call the source, `kind` its kind; `progress` is told what takes long.
+    `what` is what sentences call the source, `kind` its kind; `progress` is told what takes long. `objects` are those of the
+    repository by their ids, where they are few enough to be held in memory; it is empty otherwise.
     """
 
     directory: str
     what: str
     kind: str
     progress: Callable[[str], None] | None = None
+    objects: dict[str, Object] = field(default_factory=dict, compare=False, repr=False)
     deadline: float = field(default_factory=lambda: time.monotonic() + TIMEOUT_S)
 
     @property

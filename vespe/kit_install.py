@@ -74,6 +74,7 @@ def install(shown: Prepared, lock: str, *, replacing: bool = False) -> dict[str,
 
 def place(shown: Prepared) -> None:
     """Put what was shown in the store and keep its approval; the caller holds the store's lock. Raises StorageError."""
+    kit_staging.confirm(shown.staged)
     for staged, kit in zip(shown.staged, shown.locked, strict=True):
         kit_staging.commit(staged)
         if staged.digest not in shown.approved:

@@ -32,12 +32,17 @@ def review_kit(staged: Staged) -> KitReview:
         kit_id=staged.kit_id,
         digest=staged.digest,
         config=documents.read_object(os.path.join(staged.path, defaults.KIT_CONFIG_FILE)),
-        tools=tuple(_tool(os.path.join(staged.path, uid), tuple(sorted(files))) for uid, files in sorted(tools.items())),
+        tools=tuple(_tool(staged, uid, tuple(sorted(files))) for uid, files in sorted(tools.items())),
         others=tuple(sorted(others)),
     )
 
 
-def _tool(directory: str, files: tuple[str, ...]) -> ToolReview:
+def _tool(staged: Staged, uid: str, files: tuple[str, ...]) -> ToolReview:
+    directory = os.path.join(staged.path, uid)
+    return review_tool(directory, files, staged.configs[uid] if uid in staged.configs else _read(directory))
+
+
+def _read(directory: str) -> bytes:
     path = os.path.join(directory, defaults.CONFIG_FILE)
     small = os.lstat(path).st_size <= defaults.MAX_FILE_BYTES
-    return review_tool(directory, files, documents.read_bytes(path) if small else b"")
+    return documents.read_bytes(path) if small else b""

@@ -1,0 +1,130 @@
+"""A small fetched repository held in memory: git is started once for all of its objects, and its trees are walked here."""
+
+import os
+import re
+from collections.abc import Collection, Iterator, Mapping
+from typing import Final
+
+from vespe import git
+from vespe.errors import NotFound, OutputTooLarge, Refused, StorageError
+from vespe.git import Object, Session
+from vespe.kit_trees import DIRECTORY, EXECUTABLE, FILE, TreeEntry
+
+MAX_PACKED_BYTES: Final = 8 * 1024 * 1024
+MAX_BYTES: Final = 16 * 1024 * 1024
+"""Of a repository's pack, and of all its objects as git prints them; what is larger is asked for piece by piece."""
+_HEADER: Final = re.compile(rb"([0-9a-f]{40}(?:[0-9a-f]{24})?) (blob|tree|commit|tag) ([0-9]{1,12})\n")
+_TAGGED: Final = re.compile(rb"object ([0-9a-f]{40}(?:[0-9a-f]{24})?)\n")
+_TREE: Final = re.compile(rb"tree ([0-9a-f]{40}(?:[0-9a-f]{24})?)\n")
+_LINK: Final = 0o120000
+_SUBMODULE: Final = 0o160000
+
+
+def read(session: Session) -> dict[str, Object]:
+    """Give every object of the session's repository by its id; none of them where they are more than fits. Raises as `git.run` does."""
+    if not _is_small(os.path.join(session.directory, "objects", "pack")):
+        return {}
+    try:
+        said = git.run(session, "cat-file", "--batch-all-objects", "--batch", "--unordered", "--buffer", cap_bytes=MAX_BYTES)
+    except OutputTooLarge:
+        return {}
+    objects: dict[str, Object] = {}
+    at = 0
+    while at < len(said):
+        header = _HEADER.match(said, at)
+        start = header.end() if header else at
+        end = start + int(header[3]) if header else at
+        if header is None or said[end : end + 1] != b"\n":
+            raise Refused(f"{session.what} gives objects that git cannot read whole", hint="nothing of it was installed")
+        objects[header[1].decode("ascii")] = Object(header[2], said[start:end])
+        at = end + 1
+    return objects
+
+
+def commit_of(objects: Mapping[str, Object], identity: str) -> str | None:
+    """Give the commit behind an object, a commit's or a tag's; None where there is none."""
+    while (found := objects.get(identity)) is not None and found.kind == b"tag":
+        tagged = _TAGGED.match(found.data)
+        if tagged is None:
+            return None
+        identity = tagged[1].decode("ascii")
+    return identity if found is not None and found.kind == b"commit" else None
+
+
+def entries(session: Session, tree: str, paths: Collection[str] = (), *, recursive: bool) -> Iterator[TreeEntry]:
+    """List `COMMIT` or `COMMIT:PATH` in the session's objects as `git ls-tree` does, directories before what is in them.
+
+    With `paths` only what is at them. Raises NotFound where there is no such tree, Refused for one that is no tree of git's or
+    lists what is not there.
+    """
+    commit, _, path = tree.partition(":")
+    above = {"/".join(parts[:depth]) for parts in (path.split("/") for path in paths) for depth in range(1, len(parts))}
+    waiting = [_rows(session, _top(session, commit, path), "")]
+    while waiting:
+        for entry in waiting[-1]:
+            if not paths or entry.path in paths:
+                yield entry
+            if entry.mode == DIRECTORY and (entry.path in above if paths else recursive):
+                waiting.append(_rows(session, entry.key, f"{entry.path}/"))
+                break
+        else:
+            waiting.pop()
+
+
+def contents(session: Session, entry: TreeEntry) -> bytes:
+    """Give the bytes of a listed file; raises Refused where they are not in the session's objects."""
+    return _bytes(session, entry.key, b"blob", entry.path)
+
+
+def _is_small(packs: str) -> bool:
+    try:
+        with os.scandir(packs) as listing:
+            return sum(entry.stat(follow_symlinks=False).st_size for entry in listing if entry.name.endswith(".pack")) <= MAX_PACKED_BYTES
+    except OSError as error:
+        raise StorageError("read", packs, error) from error
+
+
+def _top(session: Session, commit: str, path: str) -> str:
+    """The id of the tree at a path of a commit."""
+    identity = commit_of(session.objects, commit)
+    found = _TREE.match(session.objects[identity].data) if identity else None
+    if found is None:
+        raise NotFound(f"{session.what} has no commit {commit[:12]}", hint="name a branch, a tag or a whole commit id")
+    tree = found[1].decode("ascii")
+    for name in filter(None, path.split("/")):
+        inner = [entry.key for entry in _rows(session, tree, "") if entry.path == name and entry.mode == DIRECTORY]
+        if not inner:
+            raise NotFound(f"{session.what} has no directory {path!r}", hint="look at what the source holds at that commit")
+        tree = inner[0]
+    return tree
+
+
+def _rows(session: Session, tree: str, prefix: str) -> Iterator[TreeEntry]:
+    """The entries of one tree object, in its own order."""
+    data, size = _bytes(session, tree, b"tree", prefix), len(tree) // 2
+    at = 0
+    while at < len(data):
+        blank, end = data.find(b" ", at, at + 8), data.find(b"\0", at)
+        key = data[end + 1 : end + 1 + size].hex()
+        if blank < 0 or end <= blank + 1 or len(key) != len(tree) or data[at:blank].strip(b"01234567"):
+            raise Refused(f"{session.what} holds a tree at {prefix!a} that is none of git's", hint="nothing of it was installed")
+        mode = _canonical(int(data[at:blank] or b"0", 8))
+        path = prefix + data[blank + 1 : end].decode("utf-8", "surrogateescape")
+        blob = mode in (FILE, EXECUTABLE, _LINK)
+        yield TreeEntry(path=path, mode=mode, size=len(_bytes(session, key, b"blob", path)) if blob else 0, key=key)
+        at = end + 1 + size
+
+
+def _bytes(session: Session, identity: str, kind: bytes, path: str) -> bytes:
+    found = session.objects.get(identity)
+    if found is None or found.kind != kind:
+        raise Refused(f"{session.what} lacks what it lists as {path!a}", hint="nothing of it was installed")
+    return found.data
+
+
+def _canonical(mode: int) -> int:
+    """A mode as git itself reads it: of a file's bits only the owner's right to execute counts, and what has no meaning is a submodule."""
+    kind = mode & 0o170000
+    if kind == 0o100000:
+        return EXECUTABLE if mode & 0o100 else FILE
+    return kind if kind in (_LINK, DIRECTORY) else _SUBMODULE
