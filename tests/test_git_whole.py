@@ -121,7 +121,7 @@ def test_a_tree_that_is_none_of_git_s_is_refused(tree: bytes) -> None:
 def test_bytes_that_are_not_as_listed_are_refused(here: Session) -> None:
     held = whole(here)
     entry = next(entry for entry in listed(held, commit_of(here)) if entry.path == "run")
-    for wrong in (dataclasses.replace(entry, size=1), dataclasses.replace(entry, key="1" * 40)):
+    for wrong in (entry._replace(size=1), entry._replace(key="1" * 40)):
         with pytest.raises(Refused):
             list(git_objects.read_blobs(held, [wrong]))
 

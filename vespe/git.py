@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from vespe import process
 from vespe.errors import Interrupted, NotFound, Refused, SourceUnavailable, TimedOut, ToolExecutionError, VespeError
@@ -62,8 +62,7 @@ _POLL_S: Final = 0.1
 _SAY_S: Final = 2.0
 
 
-@dataclass(frozen=True, slots=True)
-class Object:
+class Object(NamedTuple):
     """One object of git's: its kind (`blob`, `tree`, `commit`, `tag`) and its bytes."""
 
     kind: bytes

@@ -6,12 +6,13 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from vespe import documents, git, git_whole
-from vespe.errors import OutputTooLarge, Refused, StorageError
+from vespe.errors import NotFound, OutputTooLarge, Refused, SourceUnavailable, StorageError
 from vespe.git import Session
 from vespe.kit_trees import TreeEntry
 
 _MAX_LISTING: Final = 8 * 1024 * 1024
 """Bytes of one listing: more than 10,000 entries with paths as long as they may be on average."""
+_FETCHED: Final = "refs/heads/fetched"
 _ROW_BYTES: Final = 64
 """Of one row of a listing beside its path."""
 _FETCH: Final = (
@@ -34,6 +35,21 @@ def fetch(session: Session, url: str, wanted: str) -> str:
         return commit
     peeled = git.run(session, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{wanted}^{{commit}}", cap_bytes=_MAX_LISTING)
     return peeled.decode("ascii").strip()
+
+
+def fetch_default(session: Session, path: str) -> str | None:
+    """Fetch what the default branch of a repository on this machine means, without asking first what that is; give the commit's id.
+
+    None where that does not come about: who asks first, and then fetches by id, hears why. Raises Refused, TimedOut as `fetch` does.
+    """
+    _make_repository(session.directory, "sha1")
+    try:
+        git.run(session, "fetch", *_FETCH, "--", path, f"HEAD:{_FETCHED}", cap_bytes=_MAX_LISTING)
+        commit = documents.read_bytes(os.path.join(session.directory, _FETCHED)).decode("ascii").strip()
+    except (NotFound, SourceUnavailable, StorageError):
+        return None
+    session.objects.update(git_whole.read(session))
+    return commit
 
 
 def _make_repository(directory: str, form: str) -> None:

@@ -1,5 +1,6 @@
 """A small fetched repository held in memory: git is started once for all of its objects, and its trees are walked here."""
 
+import functools
 import os
 import re
 from collections.abc import Collection, Iterator, Mapping
@@ -16,8 +17,10 @@ MAX_BYTES: Final = 16 * 1024 * 1024
 _HEADER: Final = re.compile(rb"([0-9a-f]{40}(?:[0-9a-f]{24})?) (blob|tree|commit|tag) ([0-9]{1,12})\n")
 _TAGGED: Final = re.compile(rb"object ([0-9a-f]{40}(?:[0-9a-f]{24})?)\n")
 _TREE: Final = re.compile(rb"tree ([0-9a-f]{40}(?:[0-9a-f]{24})?)\n")
+_ROW: Final = re.compile(rb"([0-7]{1,7}) ([^\0]+)\0")
 _LINK: Final = 0o120000
 _SUBMODULE: Final = 0o160000
+_BLOBS: Final = (FILE, EXECUTABLE, _LINK)
 
 
 def read(session: Session) -> dict[str, Object]:
@@ -30,14 +33,15 @@ def read(session: Session) -> dict[str, Object]:
         return {}
     objects: dict[str, Object] = {}
     at = 0
-    while at < len(said):
-        header = _HEADER.match(said, at)
-        start = header.end() if header else at
-        end = start + int(header[3]) if header else at
-        if header is None or said[end : end + 1] != b"\n":
-            raise Refused(f"{session.what} gives objects that git cannot read whole", hint="nothing of it was installed")
-        objects[header[1].decode("ascii")] = Object(header[2], said[start:end])
-        at = end + 1
+    while header := _HEADER.match(said, at):
+        start = header.end()
+        at = start + int(header[3])
+        objects[header[1].decode("ascii")] = Object(header[2], said[start:at])
+        if said[at : at + 1] != b"\n":
+            break
+        at += 1
+    if at != len(said):
+        raise Refused(f"{session.what} gives objects that git cannot read whole", hint="nothing of it was installed")
     return objects
 
 
@@ -104,15 +108,13 @@ def _rows(session: Session, tree: str, prefix: str) -> Iterator[TreeEntry]:
     data, size = _bytes(session, tree, b"tree", prefix), len(tree) // 2
     at = 0
     while at < len(data):
-        blank, end = data.find(b" ", at, at + 8), data.find(b"\0", at)
-        key = data[end + 1 : end + 1 + size].hex()
-        if blank < 0 or end <= blank + 1 or len(key) != len(tree) or data[at:blank].strip(b"01234567"):
+        row = _ROW.match(data, at)
+        at = row.end() + size if row else len(data) + 1
+        if row is None or at > len(data):
             raise Refused(f"{session.what} holds a tree at {prefix!a} that is none of git's", hint="nothing of it was installed")
-        mode = _canonical(int(data[at:blank] or b"0", 8))
-        path = prefix + data[blank + 1 : end].decode("utf-8", "surrogateescape")
-        blob = mode in (FILE, EXECUTABLE, _LINK)
-        yield TreeEntry(path=path, mode=mode, size=len(_bytes(session, key, b"blob", path)) if blob else 0, key=key)
-        at = end + 1 + size
+        key, mode = data[row.end() : at].hex(), _canonical(row[1])
+        path = prefix + row[2].decode("utf-8", "surrogateescape")
+        yield TreeEntry(path, mode, len(_bytes(session, key, b"blob", path)) if mode in _BLOBS else 0, key)
 
 
 def _bytes(session: Session, identity: str, kind: bytes, path: str) -> bytes:
@@ -122,8 +124,10 @@ def _bytes(session: Session, identity: str, kind: bytes, path: str) -> bytes:
     return found.data
 
 
-def _canonical(mode: int) -> int:
+@functools.lru_cache(maxsize=64)
+def _canonical(written: bytes) -> int:
     """A mode as git itself reads it: of a file's bits only the owner's right to execute counts, and what has no meaning is a submodule."""
+    mode = int(written, 8)
     kind = mode & 0o170000
     if kind == 0o100000:
         return EXECUTABLE if mode & 0o100 else FILE

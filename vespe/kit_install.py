@@ -1,6 +1,7 @@
 """Installing kits: fetch, stage, show, approve, put in place, pin; whoever approves is asked between the two halves."""
 
 import os
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -50,6 +51,7 @@ def kept_source(source: KitSource, lock: str, cwd: str) -> KitSource:
 @contextmanager
 def prepared(requests: Sequence[Request], *, progress: Progress | None = None) -> Iterator[Prepared]:
     """Fetch and stage kits, to be shown; nothing is installed when this ends without `install`. Raises as `kit_fetch.fetch` does."""
+    threading.Thread(target=kit_review.get_ready, daemon=True).start()
     with kit_store.staging() as directory:
         yield merged([_prepared(request, subdirectory(directory, index), progress) for index, request in enumerate(requests)])
 

@@ -1,9 +1,10 @@
 """What is shown of a kit before it is approved: everything that it would run, read from the very bytes that are installed."""
 
+import contextlib
 import os
 from dataclasses import dataclass
 
-from vespe import defaults, documents
+from vespe import defaults, documents, schemas
 from vespe.kit_staging import Staged
 from vespe.models import JsonObject
 from vespe.review import ToolReview, review_tool
@@ -18,6 +19,12 @@ class KitReview:
     config: JsonObject
     tools: tuple[ToolReview, ...]
     others: tuple[str, ...]
+
+
+def get_ready() -> None:
+    """Load what a review needs and a start of Vespe does not; who waits for git does this beside it."""
+    with contextlib.suppress(ImportError):  # whoever needs it says so
+        schemas.check_schema({"type": "object"})
 
 
 def review_kit(staged: Staged) -> KitReview:
