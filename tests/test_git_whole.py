@@ -9,7 +9,7 @@ import pytest
 
 from tests import gitrepo
 from tests.test_kit_fetch import TREES
-from vespe import git_objects, git_whole
+from vespe import git, git_objects, git_whole
 from vespe.errors import NotFound, Refused
 from vespe.git import Object, Session
 from vespe.kit_trees import EXECUTABLE, FILE, TreeEntry
@@ -21,7 +21,7 @@ def session_of(source: Path) -> Session:
 
 
 def whole(here: Session) -> Session:
-    return dataclasses.replace(here, objects=git_whole.read(here))
+    return dataclasses.replace(here, objects=git_whole.parsed(here, git.run(here, *git_whole.QUESTION, cap_bytes=git_whole.MAX_BYTES)))
 
 
 def listed(here: Session, tree: str, *paths: str, recursive: bool = True) -> list[TreeEntry]:
@@ -86,11 +86,10 @@ def test_a_tag_of_a_tag_is_peeled_to_its_commit_and_what_leads_to_none_is_none(h
     assert git_whole.commit_of({"1" * 40: Object(b"tag", b"object ?")}, "1" * 40) is None
 
 
-def test_what_is_large_is_left_to_git(here: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    for bound in ("MAX_PACKED_BYTES", "MAX_BYTES"):
-        with monkeypatch.context() as patched:
-            patched.setattr(git_whole, bound, 100)
-            assert git_whole.read(here) == {}
+@pytest.mark.parametrize("said", [b"?", b"1" * 40 + b" blob 3\nab\n", b"1" * 40 + b" blob 1\nab\n", b"1" * 40 + b" missing\n"])
+def test_what_is_no_answer_of_git_s_is_refused(said: bytes) -> None:
+    with pytest.raises(Refused, match="cannot read whole"):
+        git_whole.parsed(Session(directory="/nowhere", what="the kit", kind="path"), said)
 
 
 def test_p10_a_small_pack_of_much_is_left_at_the_bound(tmp_path: Path, home: Path) -> None:

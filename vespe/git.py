@@ -90,20 +90,22 @@ class Session:
         return max(self.deadline - time.monotonic(), 0.001)
 
 
-def run(session: Session, *arguments: str, stdin: bytes = b"", cap_bytes: int) -> bytes:
-    """Run one git command in the session's repository and give what it printed.
+def run(session: Session, *arguments: str, stdin: bytes = b"", cap_bytes: int, then: Sequence[str] = ()) -> bytes:
+    """Run one git command in the session's repository, where it succeeds another one `then`, and give what they printed.
 
     Raises Refused for what git's own checks refuse, NotFound where the source lacks what was asked for, SourceUnavailable,
     TimedOut, OutputTooLarge past `cap_bytes`. Whatever it started has ended then.
     """
+    argv = (*_ARGV, f"--git-dir={session.directory}")
     command = process.Command(
-        argv=(*_ARGV, f"--git-dir={session.directory}", *arguments),
+        argv=(*argv, *arguments),
         cwd=os.path.dirname(session.directory),
         env=environment(session.kind),
         stdin=stdin,
         timeout_s=session.left_s,
         cap_bytes=cap_bytes,
         name="git",
+        then=((*argv, *then),) if then else (),
     )
     try:
         with _watched(session) as cancel:

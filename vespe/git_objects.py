@@ -29,8 +29,7 @@ def fetch(session: Session, url: str, wanted: str) -> str:
     is gone, Refused for what git's fsck refuses, and as `git.run` does.
     """
     _make_repository(session.directory, "sha256" if len(wanted) == 64 else "sha1")
-    git.run(session, "fetch", *_FETCH, "--", url, wanted, cap_bytes=_MAX_LISTING)
-    session.objects.update(git_whole.read(session))
+    _fetch(session, url, wanted)
     if commit := git_whole.commit_of(session.objects, wanted):
         return commit
     peeled = git.run(session, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{wanted}^{{commit}}", cap_bytes=_MAX_LISTING)
@@ -44,12 +43,20 @@ def fetch_default(session: Session, path: str) -> str | None:
     """
     _make_repository(session.directory, "sha1")
     try:
-        git.run(session, "fetch", *_FETCH, "--", path, f"HEAD:{_FETCHED}", cap_bytes=_MAX_LISTING)
-        commit = documents.read_bytes(os.path.join(session.directory, _FETCHED)).decode("ascii").strip()
+        _fetch(session, path, f"HEAD:{_FETCHED}")
+        return documents.read_bytes(os.path.join(session.directory, _FETCHED)).decode("ascii").strip()
     except (NotFound, SourceUnavailable, StorageError):
         return None
-    session.objects.update(git_whole.read(session))
-    return commit
+
+
+def _fetch(session: Session, url: str, what: str) -> None:
+    """Fetch, and take the objects into the session's memory where they are few; git is started once for both."""
+    session.objects.clear()
+    try:
+        said = git.run(session, "fetch", *_FETCH, "--", url, what, then=git_whole.QUESTION, cap_bytes=git_whole.MAX_BYTES)
+    except OutputTooLarge:  # what was fetched is there, and is asked for piece by piece
+        return
+    session.objects.update(git_whole.parsed(session, said))
 
 
 def _make_repository(directory: str, form: str) -> None:

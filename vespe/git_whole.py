@@ -1,19 +1,18 @@
 """A small fetched repository held in memory: git is started once for all of its objects, and its trees are walked here."""
 
 import functools
-import os
 import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
-from vespe import git
-from vespe.errors import NotFound, OutputTooLarge, Refused, StorageError
+from vespe.errors import NotFound, Refused
 from vespe.git import Object, Session
 from vespe.kit_trees import DIRECTORY, EXECUTABLE, FILE, TreeEntry
 
-MAX_PACKED_BYTES: Final = 8 * 1024 * 1024
 MAX_BYTES: Final = 16 * 1024 * 1024
-"""Of a repository's pack, and of all its objects as git prints them; what is larger is asked for piece by piece."""
+"""Of all objects of a repository as git prints them; what is larger is asked for piece by piece."""
+QUESTION: Final = ("cat-file", "--batch-all-objects", "--batch", "--unordered", "--buffer")
+"""The git command whose answer `parsed` reads."""
 _HEADER: Final = re.compile(rb"([0-9a-f]{40}(?:[0-9a-f]{24})?) (blob|tree|commit|tag) ([0-9]{1,12})\n")
 _TAGGED: Final = re.compile(rb"object ([0-9a-f]{40}(?:[0-9a-f]{24})?)\n")
 _TREE: Final = re.compile(rb"tree ([0-9a-f]{40}(?:[0-9a-f]{24})?)\n")
@@ -23,23 +22,17 @@ _SUBMODULE: Final = 0o160000
 _BLOBS: Final = (FILE, EXECUTABLE, _LINK)
 
 
-def read(session: Session) -> dict[str, Object]:
-    """Give every object of the session's repository by its id; none of them where they are more than fits. Raises as `git.run` does."""
-    if not _is_small(os.path.join(session.directory, "objects", "pack")):
-        return {}
-    try:
-        said = git.run(session, "cat-file", "--batch-all-objects", "--batch", "--unordered", "--buffer", cap_bytes=MAX_BYTES)
-    except OutputTooLarge:
-        return {}
+def parsed(session: Session, said: bytes) -> dict[str, Object]:
+    """Give every object of a repository by its id, from git's answer to QUESTION; raises Refused for what is none."""
     objects: dict[str, Object] = {}
     at = 0
     while header := _HEADER.match(said, at):
         start = header.end()
         at = start + int(header[3])
         objects[header[1].decode("ascii")] = Object(header[2], said[start:at])
-        if said[at : at + 1] != b"\n":
+        at = at + 1 if said[at : at + 1] == b"\n" else -1
+        if at < 0:
             break
-        at += 1
     if at != len(said):
         raise Refused(f"{session.what} gives objects that git cannot read whole", hint="nothing of it was installed")
     return objects
@@ -78,14 +71,6 @@ def entries(session: Session, tree: str, paths: Collection[str] = (), *, recursi
 def contents(session: Session, entry: TreeEntry) -> bytes:
     """Give the bytes of a listed file; raises Refused where they are not in the session's objects."""
     return _bytes(session, entry.key, b"blob", entry.path)
-
-
-def _is_small(packs: str) -> bool:
-    try:
-        with os.scandir(packs) as listing:
-            return sum(entry.stat(follow_symlinks=False).st_size for entry in listing if entry.name.endswith(".pack")) <= MAX_PACKED_BYTES
-    except OSError as error:
-        raise StorageError("read", packs, error) from error
 
 
 def _top(session: Session, commit: str, path: str) -> str:
