@@ -43,7 +43,7 @@ def fetch_default(session: Session, path: str) -> str | None:
     """
     _make_repository(session.directory, "sha1")
     try:
-        _fetch(session, path, f"HEAD:{_FETCHED}")
+        _fetch(session, path, f"+HEAD:{_FETCHED}")
         return documents.read_bytes(os.path.join(session.directory, _FETCHED)).decode("ascii").strip()
     except (NotFound, SourceUnavailable, StorageError):
         return None
