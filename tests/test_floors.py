@@ -23,15 +23,15 @@ PLAN = """\
     mcp_exchange
  4  annotations file_tools git_changes kits verdicts approvals project http_templates adapters.identifiers
     adapters.anthropic_blocks adapters.message_calls adapters.definitions adapters.anthropic_marks foreign schema_places
-    kit_staging git_refs git_objects client_entries mcp_session serve.pages serve.descriptions serve.progress serve.turns
+    kit_staging git_refs git_whole client_entries mcp_session serve.pages serve.descriptions serve.progress serve.turns
     serve.changes serve.http_gate serve.http_tokens conversation.system_prompts conversation.call_rules conversation.stops
     conversation.limits conversation.stream_pieces
  5  adapters.shown adapters.openai_wire catalog scopes snapshots signatures trust adapters.anthropic_contents
-    adapters.ollama_messages inclusion kit_signatures kit_links kit_packing stored_kits kit_trust kit_origins mcp_kits
+    adapters.ollama_messages inclusion kit_signatures kit_links kit_packing stored_kits kit_trust git_objects mcp_kits
     conversation.stream_merging
  6  founding resolver drafts review adapters.anthropic_outbound adapters.anthropic_inbound adapters.stops lint.base lint.limits
-    schema_changes kit_excess kit_fetch serve.grants serve.outbox conversation.kept_answers conversation.open_calls
- 7  authoring executors.base adapters.base lint.refusals compatibility strict_mode kit_review conversation.call_policy
+    schema_changes kit_excess kit_origins serve.grants serve.outbox conversation.kept_answers conversation.open_calls
+ 7  authoring executors.base adapters.base lint.refusals compatibility strict_mode kit_review kit_fetch conversation.call_policy
     conversation.transcripts conversation.events conversation.stream_base
  8  executors.python_script executors.shell_command executors.http_request adapters.execution lint.layout lint.naming lint.schema
     lint.constraints lint.subjects lint.portability lint.strict_requests lint.vendor_subsets lint.description lint.safety

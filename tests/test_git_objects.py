@@ -1,6 +1,5 @@
 """Trees and files of a fetched commit, read without a checkout."""
 
-import dataclasses
 from pathlib import Path
 
 import pytest
@@ -39,7 +38,7 @@ def test_files_come_in_the_order_asked_for_whatever_the_batches(here: Session, m
 def test_bytes_that_are_not_as_listed_are_refused(here: Session) -> None:
     entry = next(git_objects.list_tree(here, "main"))
     with pytest.raises(Refused, match="other bytes"):
-        list(git_objects.read_blobs(here, [dataclasses.replace(entry, size=entry.size - 1)]))
+        list(git_objects.read_blobs(here, [entry._replace(size=entry.size - 1)]))
 
 
 def test_a_tree_that_is_not_there_is_not_found(here: Session) -> None:
@@ -60,3 +59,24 @@ def test_a_commit_of_either_hash_is_fetched_into_a_repository_of_ours(home: Path
     assert [entry.path for entry in git_objects.list_tree(here, commit)] == ["a"]
     assert git(tmp_path / "ours.git", "rev-parse", "--show-object-format", "--is-bare-repository").split() == [form, "true"]
     assert not (tmp_path / "ours.git/hooks").exists() and (tmp_path / "ours.git/config").stat().st_mode & 0o22 == 0
+
+
+def test_the_default_branch_of_a_local_repository_is_fetched_without_being_asked_for(tmp_path: Path, home: Path) -> None:
+    source = gitrepo.published(tmp_path / "source")
+    here = Session(directory=str(tmp_path / "ours.git"), what="the kit", kind="path")
+    for detached in (False, True):
+        if detached:
+            git(source, "checkout", "--quiet", "--detach")
+            gitrepo.commit(source)
+        assert git_objects.fetch_default(here, str(source)) == git(source, "rev-parse", "HEAD")
+        assert here.objects
+
+
+@pytest.mark.parametrize("form", ["sha1", "sha256"])
+def test_where_that_does_not_come_about_it_is_for_who_asks_first(tmp_path: Path, home: Path, form: str) -> None:
+    git(tmp_path, "init", "-q", f"--object-format={form}", str(tmp_path / "source"))
+    if form == "sha256":
+        gitrepo.commit(tmp_path / "source")
+    here = Session(directory=str(tmp_path / "ours.git"), what="the kit", kind="path")
+    assert git_objects.fetch_default(here, str(tmp_path / "source")) is None and not here.objects
+    assert git_objects.fetch_default(here, str(tmp_path / "nowhere")) is None

@@ -1,5 +1,6 @@
 """Writing a kit out: new regular files alone, flushed, with the digest of what was written."""
 
+import ctypes
 import errno
 import os
 import stat
@@ -8,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from vespe import kit_staging, leftovers
+from vespe import defaults, kit_staging, kit_store, leftovers
 from vespe.errors import InvalidDocument, StorageError
 from vespe.kit_trees import EXECUTABLE, FILE, KitTree, TreeEntry
 
@@ -56,3 +57,36 @@ def test_p47_a_full_disk_is_a_sentence_with_its_path(tmp_path: Path, monkeypatch
     monkeypatch.setattr(os, "write", full)
     with pytest.raises(StorageError, match="No space left"):
         kit_staging.stage(tree({"a": b"x"}), str(tmp_path))
+
+
+def test_p45_what_the_disk_does_not_confirm_never_comes_into_the_store(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(_: int) -> int:
+        ctypes.set_errno(errno.EIO)
+        return -1
+
+    monkeypatch.setattr(kit_staging, "_syncfs", lambda: refused)
+    staged = kit_staging.stage(tree({f"n{n}": b"x" for n in range(100)}), str(tmp_path))
+    for _ in range(2):
+        with pytest.raises(StorageError, match="Input/output error"):
+            kit_staging.commit(staged)
+    assert not os.path.lexists(kit_store.place_of(staged.digest))
+    leftovers.delete(staged.place)
+
+
+def test_where_no_file_system_can_be_flushed_whole_every_file_is(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    flushed: list[int] = []
+    monkeypatch.setattr(kit_staging, "_syncfs", lambda: None)
+    monkeypatch.setattr(os, "fsync", lambda descriptor: flushed.append(os.fstat(descriptor).st_ino))
+    staged = kit_staging.stage(tree({f"d{n}/n": b"x" for n in range(100)}), str(tmp_path))
+    assert staged.flush is None
+    places = [Path(staged.place), *Path(staged.place).rglob("*")]
+    assert set(flushed) == {place.stat().st_ino for place in places} and len(places) == 203
+    leftovers.delete(staged.place)
+
+
+def test_the_bytes_of_every_tool_s_config_are_kept_as_they_were_hashed(tmp_path: Path, home: Path) -> None:
+    large = b"x" * (defaults.MAX_FILE_BYTES + 1)
+    contents = {"tool-a/config.json": b"{}", "tool-b/config.json": large, "config.json": b"1", "tool-a/deep/config.json": b"2"}
+    staged = kit_staging.stage(tree(contents), str(tmp_path))
+    assert staged.configs == {"tool-a": b"{}"}
+    leftovers.delete(staged.place)

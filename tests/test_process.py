@@ -95,6 +95,29 @@ def test_a_process_that_a_signal_kills_has_no_status() -> None:
     assert (finished.returncode, finished.signal) == (None, signal.SIGKILL)
 
 
+def test_programs_run_one_after_the_other_until_one_fails() -> None:
+    told = ("/bin/sh", "-c", "cat; echo two")
+    done = run(shell("echo one", then=(told, ("/bin/sh", "-c", "echo three; exit 3"), ("/bin/echo", "never")), stdin=b"x"))
+    assert (done.returncode, done.stdout) == (3, b"one\nxtwo\nthree\n")
+    assert run(shell("echo one; exit 1", then=(told,))).stdout == b"one\n"
+    assert run(shell("kill -9 $$", then=(told,))).signal == 9
+    assert run(shell("echo one", then=(told,))).returncode == 0
+
+
+def test_p14_what_comes_after_is_held_to_the_same_rules() -> None:
+    with pytest.raises(InvalidArguments, match="NUL"):
+        run(shell("echo one", then=(("/bin/echo", "a\0b"),)))
+    with pytest.raises(ToolExecutionError):
+        run(shell("echo one", then=(("/no/such/program",),)))
+
+
+def test_p27_of_programs_that_run_one_after_the_other_none_outlives_the_deadline() -> None:
+    marker = f"marker-{time.monotonic_ns()}"
+    with pytest.raises(TimedOut):
+        run(shell("exit 0", then=(("/bin/sh", "-c", f"trap '' TERM; sleep 60; : {marker}"), ("/bin/echo", marker)), timeout_s=0.5))
+    assert gone(marker)
+
+
 def test_the_result_comes_over_a_descriptor_that_the_last_argument_names() -> None:
     finished = run(python("import os, sys; os.write(int(sys.argv[-1]), b'result'); print('noise')", result_fd=True))
     assert (finished.result, finished.stdout) == (b"result", b"noise\n")

@@ -37,7 +37,7 @@ class Supervised:
         for fd in (control, status, null, *theirs, *moved):
             os.close(fd)
         message = {
-            "argv": [os.fsencode(argument) for argument in argv],
+            "programs": [[os.fsencode(argument) for argument in argv]],
             "cwd": b"/",
             "env": {b"PATH": b"/usr/bin:/bin"},
             "result": False,

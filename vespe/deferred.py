@@ -33,6 +33,7 @@ HEAVY: Final = (
     "vespe.cli.size_report",
     "vespe.redaction",
     "vespe.kit_lock",
+    "vespe.kit_review",
     "vespe.kit_store",
     "vespe.kit_sync",
     "vespe.serve.http_gate",

@@ -13,16 +13,21 @@ _INVISIBLE = (
 _TEXT = re.compile(f"[\x00-\x08\x0b-\x1f{_INVISIBLE}]")
 _LINE = re.compile(f"[\x00-\x1f{_INVISIBLE}]")
 _DOCUMENT = re.compile(f"[{_INVISIBLE}]")
+_SPACE = str.maketrans("", "", "\n\t")
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 def inert(text: str) -> str:
     """Show control, direction, zero-width and tag characters as `\\x1b`, `\\u202e` or `\\U000e0041`; newline and tab stay."""
+    if text.isascii() and text.translate(_SPACE).isprintable():
+        return text  # as nearly all of it is: looking at each character takes much longer
     return _TEXT.sub(lambda found: _visible(found[0]), text)
 
 
 def inert_line(text: str) -> str:
     """The same for what must stay on one line: newline, carriage return and tab stand as `\\n`, `\\r`, `\\t` too."""
+    if text.isascii() and text.isprintable():
+        return text
     return _LINE.sub(lambda found: _SHORT.get(found[0]) or _visible(found[0]), text)
 
 

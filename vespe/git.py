@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from vespe import process
 from vespe.errors import Interrupted, NotFound, Refused, SourceUnavailable, TimedOut, ToolExecutionError, VespeError
@@ -21,6 +21,7 @@ _SETTINGS: Final = (
     "core.fsmonitor=false",
     "core.attributesFile=/dev/null",
     "core.bigFileThreshold=1m",
+    "core.fsync=none",
     "transfer.fsckObjects=true",
     "fetch.fsckObjects=true",
     "fetch.unpackLimit=1",
@@ -61,17 +62,26 @@ _POLL_S: Final = 0.1
 _SAY_S: Final = 2.0
 
 
+class Object(NamedTuple):
+    """One object of git's: its kind (`blob`, `tree`, `commit`, `tag`) and its bytes."""
+
+    kind: bytes
+    data: bytes
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
     """What is asked of one source: `directory` for a bare repository of ours, and the time by which all has to be done.
 
-    `what` is what sentences call the source, `kind` its kind; `progress` is told what takes long.
+    `what` is what sentences call the source, `kind` its kind; `progress` is told what takes long. `objects` are those of the
+    repository by their ids, where they are few enough to be held in memory; it is empty otherwise.
     """
 
     directory: str
     what: str
     kind: str
     progress: Callable[[str], None] | None = None
+    objects: dict[str, Object] = field(default_factory=dict, compare=False, repr=False)
     deadline: float = field(default_factory=lambda: time.monotonic() + TIMEOUT_S)
 
     @property
@@ -80,20 +90,22 @@ class Session:
         return max(self.deadline - time.monotonic(), 0.001)
 
 
-def run(session: Session, *arguments: str, stdin: bytes = b"", cap_bytes: int) -> bytes:
-    """Run one git command in the session's repository and give what it printed.
+def run(session: Session, *arguments: str, stdin: bytes = b"", cap_bytes: int, then: Sequence[str] = ()) -> bytes:
+    """Run one git command in the session's repository, where it succeeds another one `then`, and give what they printed.
 
     Raises Refused for what git's own checks refuse, NotFound where the source lacks what was asked for, SourceUnavailable,
     TimedOut, OutputTooLarge past `cap_bytes`. Whatever it started has ended then.
     """
+    argv = (*_ARGV, f"--git-dir={session.directory}")
     command = process.Command(
-        argv=(*_ARGV, f"--git-dir={session.directory}", *arguments),
+        argv=(*argv, *arguments),
         cwd=os.path.dirname(session.directory),
         env=environment(session.kind),
         stdin=stdin,
         timeout_s=session.left_s,
         cap_bytes=cap_bytes,
         name="git",
+        then=((*argv, *then),) if then else (),
     )
     try:
         with _watched(session) as cancel:

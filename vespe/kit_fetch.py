@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from vespe import defaults, documents, git_objects, git_refs, kit_names, kit_signatures, kits
@@ -71,15 +71,22 @@ def fetch(request: Request, directory: str, *, progress: Progress | None = None)
     if session is None:
         return Fetched(source=request.source, kits=_from_folder(request))
     url = _url(request.source, request.base)
-    ref = git_refs.resolve(session, url, request.commit or request.source.ref)
-    commit = git_objects.fetch(session, url, ref.object)
-    found = RemoteRef(name=ref.name, object=ref.object, commit=commit)
+    found = _fetched(session, url, request.commit or request.source.ref)
+    commit = found.commit
 
     def origin(subdirectory: str) -> Origin:
         return CommitOrigin(session=session, commit=commit, subdirectory=subdirectory)
 
     signer = kit_signatures.signer_of(session, found)
     return Fetched(source=request.source, kits=_chosen(request, origin, session.what), ref=found, session=session, signer=signer)
+
+
+def _fetched(session: Session, url: str, ref: str | None) -> RemoteRef:
+    """Fetch what a ref means; of a repository on this machine its default branch is had in one start of git."""
+    if ref is None and session.kind == "path" and (commit := git_objects.fetch_default(session, url)):
+        return RemoteRef(name="HEAD", object=commit, commit=commit)
+    found = git_refs.resolve(session, url, ref)
+    return replace(found, commit=git_objects.fetch(session, url, found.object))
 
 
 def remote_ref(source: KitSource, base: str, *, directory: str) -> RemoteRef | None:

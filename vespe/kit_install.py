@@ -1,17 +1,25 @@
 """Installing kits: fetch, stage, show, approve, put in place, pin; whoever approves is asked between the two halves."""
 
 import os
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from vespe import approvals, kit_fetch, kit_lock, kit_review, kit_signatures, kit_staging, kit_store
+from vespe import approvals, kit_fetch, kit_lock, kit_signatures, kit_staging, kit_store
+from vespe.deferred import deferred
 from vespe.errors import Refused, StorageError
 from vespe.kit_fetch import Fetched, Progress, Request
 from vespe.kit_lock import LockedKit
-from vespe.kit_review import KitReview
 from vespe.kit_sources import KitSource
 from vespe.kit_staging import Staged
+
+if TYPE_CHECKING:
+    from vespe import kit_review
+    from vespe.kit_review import KitReview
+else:
+    kit_review = deferred("vespe.kit_review")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,12 +28,12 @@ class Prepared:
 
     staged: tuple[Staged, ...]
     locked: tuple[LockedKit, ...]
-    reviews: tuple[KitReview, ...] = ()
+    reviews: "tuple[KitReview, ...]" = ()
     fetched: Fetched | None = None
     approved: frozenset[str] = field(default_factory=frozenset)
 
     @property
-    def unapproved(self) -> tuple[KitReview, ...]:
+    def unapproved(self) -> "tuple[KitReview, ...]":
         """Those that the user has not approved yet, byte for byte."""
         return tuple(review for review in self.reviews if review.digest not in self.approved)
 
@@ -50,6 +58,7 @@ def kept_source(source: KitSource, lock: str, cwd: str) -> KitSource:
 @contextmanager
 def prepared(requests: Sequence[Request], *, progress: Progress | None = None) -> Iterator[Prepared]:
     """Fetch and stage kits, to be shown; nothing is installed when this ends without `install`. Raises as `kit_fetch.fetch` does."""
+    threading.Thread(target=lambda: kit_review.get_ready(), daemon=True).start()  # it is loaded there
     with kit_store.staging() as directory:
         yield merged([_prepared(request, subdirectory(directory, index), progress) for index, request in enumerate(requests)])
 
@@ -74,6 +83,7 @@ def install(shown: Prepared, lock: str, *, replacing: bool = False) -> dict[str,
 
 def place(shown: Prepared) -> None:
     """Put what was shown in the store and keep its approval; the caller holds the store's lock. Raises StorageError."""
+    kit_staging.confirm(shown.staged)
     for staged, kit in zip(shown.staged, shown.locked, strict=True):
         kit_staging.commit(staged)
         if staged.digest not in shown.approved:

@@ -25,7 +25,10 @@ def unsafe(path: str) -> str | None:
     names = path.split("/")
     if len(names) > MAX_DEPTH:
         return f"is deeper than {MAX_DEPTH} directories"
-    return next((reason for name in names if (reason := _unsafe_name(name))), None)
+    for name in names:
+        if reason := _unsafe_name(name):
+            return reason
+    return None
 
 
 def folded(path: str) -> str:

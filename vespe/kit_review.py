@@ -1,9 +1,10 @@
 """What is shown of a kit before it is approved: everything that it would run, read from the very bytes that are installed."""
 
+import contextlib
 import os
 from dataclasses import dataclass
 
-from vespe import defaults, documents
+from vespe import defaults, documents, schemas
 from vespe.kit_staging import Staged
 from vespe.models import JsonObject
 from vespe.review import ToolReview, review_tool
@@ -20,6 +21,12 @@ class KitReview:
     others: tuple[str, ...]
 
 
+def get_ready() -> None:
+    """Load what a review needs and a start of Vespe does not; who waits for git does this beside it."""
+    with contextlib.suppress(ImportError):  # whoever needs it says so
+        schemas.check_schema({"type": "object"})
+
+
 def review_kit(staged: Staged) -> KitReview:
     """Gather what a staged kit would run; raises InvalidDocument where its kit_config.json cannot be read, StorageError."""
     beneath: dict[str, list[str]] = {}
@@ -32,12 +39,17 @@ def review_kit(staged: Staged) -> KitReview:
         kit_id=staged.kit_id,
         digest=staged.digest,
         config=documents.read_object(os.path.join(staged.path, defaults.KIT_CONFIG_FILE)),
-        tools=tuple(_tool(os.path.join(staged.path, uid), tuple(sorted(files))) for uid, files in sorted(tools.items())),
+        tools=tuple(_tool(staged, uid, tuple(sorted(files))) for uid, files in sorted(tools.items())),
         others=tuple(sorted(others)),
     )
 
 
-def _tool(directory: str, files: tuple[str, ...]) -> ToolReview:
+def _tool(staged: Staged, uid: str, files: tuple[str, ...]) -> ToolReview:
+    directory = os.path.join(staged.path, uid)
+    return review_tool(directory, files, staged.configs[uid] if uid in staged.configs else _read(directory))
+
+
+def _read(directory: str) -> bytes:
     path = os.path.join(directory, defaults.CONFIG_FILE)
     small = os.lstat(path).st_size <= defaults.MAX_FILE_BYTES
-    return review_tool(directory, files, documents.read_bytes(path) if small else b"")
+    return documents.read_bytes(path) if small else b""

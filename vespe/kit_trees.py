@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from vespe import kit_names
 from vespe.errors import Refused
@@ -24,8 +24,7 @@ _KINDS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TreeEntry:
+class TreeEntry(NamedTuple):
     """One entry of a kit: its path in the kit (with `/`), its mode as git writes it, its size in bytes.
 
     `key` is what its reader knows it by: a blob's id, a member's name. A directory has size 0.
@@ -77,10 +76,11 @@ class Checker:
             raise self._refused(f"has more than {MAX_ENTRIES} files and directories")
         if reason := kit_names.unsafe(entry.path):
             raise self._refused(f"holds {entry.path!a}, which {reason}", entry)
-        if entry.path.rpartition("/")[0] not in self._directories:
-            raise self._refused(f"holds {entry.path!a}, a name with a / in it", entry)
-        if (other := self._folded.setdefault(kit_names.folded(entry.path), entry.path)) != entry.path:
-            raise self._refused(f"holds {entry.path!a} and {other!a}, which are one name on some machines", entry)
+        path = entry.path
+        if path.rpartition("/")[0] not in self._directories:
+            raise self._refused(f"holds {path!a}, a name with a / in it", entry)
+        if (other := self._folded.setdefault(kit_names.folded(path), path)) != path:
+            raise self._refused(f"holds {path!a} and {other!a}, which are one name on some machines", entry)
         self._take(entry)
 
     def _take(self, entry: TreeEntry) -> None:

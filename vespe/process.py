@@ -38,7 +38,8 @@ class Command:
     `argv[0]` with a slash is a path, else a name in the absolute directories of `env`'s PATH. `env` is the whole
     environment. `stdin` is all that the process can read; with `result_fd` a descriptor for one result is open in
     it, and its number is argv's last element. `timeout_s` counts from the call of `run`; `cap_bytes` bounds stdout,
-    and the result. `name` is what errors call it, by default the program's.
+    and the result. `name` is what errors call it, by default the program's. `then` are programs that run after it, each where the
+    one before ended with 0; they share all of this, and the last that ran says how the process ended.
     """
 
     argv: Sequence[str]
@@ -49,6 +50,7 @@ class Command:
     timeout_s: float
     cap_bytes: int = defaults.LARGER_CAP_BYTES
     name: str = ""
+    then: Sequence[Sequence[str]] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,13 +101,17 @@ def _payload(command: Command) -> bytes:
     """The command as the supervisor's `main` takes it, after the supervisor itself."""
     argv = [*command.argv, str(_RESULT_FD)] if command.result_fd else list(command.argv)
     document = {
-        "argv": [_path(argv[0], "the program"), *(_argument(text, index) for index, text in enumerate(argv[1:], 1))],
+        "programs": [_program(one) for one in (argv, *command.then)],
         "cwd": _path(command.cwd, "the working directory"),
         "env": {_path(name, "a variable's name"): _path(value, f"the variable {name}") for name, value in command.env.items()},
         "result": command.result_fd,
         "vespe": os.getpid(),
     }
     return boot_message(_SUPERVISOR, document)
+
+
+def _program(argv: Sequence[str]) -> list[bytes]:
+    return [_path(argv[0], "the program"), *(_argument(text, index) for index, text in enumerate(argv[1:], 1))]
 
 
 def _argument(text: str, index: int) -> bytes:

@@ -158,29 +158,35 @@ def start(command: "dict[str, Any]", status: int) -> tuple[int, int]:
 
 
 def watch_over(command: "dict[str, Any]", status: int, writer: int) -> None:
-    """Be the watcher: start the tool, wait for it, tell how it ended, and end."""
+    """Be the watcher: start the tool, wait for it, and where it ended well for what comes after it; tell how the last ended, and end."""
     try:
         prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        tool = os.fork()
-        if tool == 0:
-            become(command, status, writer)
-        for descriptor in (STDIN, STDOUT, RESULT, writer):
-            os.close(descriptor)
-        tell(status, b"E %d\n" % os.waitpid(tool, 0)[1])
+        ended, left = 0, command["programs"]
+        while left and ended == 0:
+            argv, *left = left
+            tool = os.fork()
+            if tool == 0:
+                become(command, argv, status, writer)
+            for descriptor in (*([writer] if writer >= 0 else ()), *(() if left else (STDIN, STDOUT, RESULT))):
+                os.close(descriptor)
+            writer = -1  # it was told which is the first
+            ended = os.waitpid(tool, 0)[1]
+        tell(status, b"E %d\n" % ended)
     except OSError as error:
         tell(status, b"F %d start\n" % (error.errno or 0))
     finally:
         os._exit(0)
 
 
-def become(command: "dict[str, Any]", status: int, writer: int) -> None:
+def become(command: "dict[str, Any]", argv: list[bytes], status: int, writer: int) -> None:
     """Become the tool, in a session of its own, with default signals and no descriptors but its own."""
     stage = b"start"
     try:
         # Said before any code of the tool runs, which might stop whoever else would say it.
         tell(status, b"S %d\n" % os.getpid())
-        os.write(writer, b"%d" % os.getpid())
+        if writer >= 0:
+            os.write(writer, b"%d" % os.getpid())
         os.setsid()
         prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         for number in range(1, signal.NSIG):
@@ -196,7 +202,7 @@ def become(command: "dict[str, Any]", status: int, writer: int) -> None:
         stage = b"cwd"
         os.chdir(command["cwd"])
         stage = b"exec"
-        execute(command["argv"], command["env"])
+        execute(argv, command["env"])
     except OSError as error:
         tell(status, b"F %d %s\n" % (error.errno or 0, stage))
     finally:

@@ -5,10 +5,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from vespe import kit_fetch, kit_install, kit_lock, kit_sources
+from vespe import kit_fetch, kit_install, kit_lock, kit_sources, locations
 from vespe.cli import kit_review, options, report
 from vespe.deferred import deferred
-from vespe.workspace import find_root
 
 if TYPE_CHECKING:
     from vespe import kit_excess
@@ -36,7 +35,7 @@ def command(
     branch, a tag or a whole commit; without one it is the default branch. Nothing of a kit runs while it is installed.
     """
     parsed = kit_sources.parse_source(source)
-    root = None if user and not activate else find_root(project_dir)
+    root = None if user and not activate else locations.find_project(explicit=project_dir)
     lock = kit_lock.user_lock() if user or root is None else kit_lock.project_lock(root)
     kept = kit_install.kept_source(parsed, lock, os.getcwd())
     within = subdirectory if subdirectory.startswith("/") else subdirectory.rstrip("/")

@@ -2,15 +2,18 @@
 
 import os
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from vespe import kit_store
 from vespe.cli import options, report, tool_review
 from vespe.kit_lock import LockedKit
-from vespe.kit_review import KitReview
 from vespe.models import JsonObject
 
+if TYPE_CHECKING:
+    from vespe.kit_review import KitReview
 
-def show(kits: Iterable[KitReview], *, installed: bool, dry_run: bool = False) -> None:
+
+def show(kits: "Iterable[KitReview]", *, installed: bool, dry_run: bool = False) -> None:
     """Print all that kits would run, on stderr; `installed` says that nobody is asked, so that the store is where to read it.
 
     Who is asked reads it where it waits for the answer; where nobody can be asked it is gone at once, and no place is told.
@@ -31,7 +34,7 @@ def show(kits: Iterable[KitReview], *, installed: bool, dry_run: bool = False) -
         report.say(f"\nbelongs to no tool: {report.one_line(', '.join(kit.others))}\n")
 
 
-def document_of(kit: LockedKit, reviews: Iterable[KitReview] = ()) -> JsonObject:
+def document_of(kit: LockedKit, reviews: "Iterable[KitReview]" = ()) -> JsonObject:
     """Give one installed kit as `kit install --json` prints it; its tools where they were reviewed."""
     document: JsonObject = {
         "kit_id": kit.kit_id,

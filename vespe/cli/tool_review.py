@@ -1,11 +1,15 @@
 """What is shown of a tool before it is approved: on stderr, inert and untruncated, since it is what the question is about."""
 
+from typing import TYPE_CHECKING
+
 from vespe.cli import report
 from vespe.models import JsonObject
-from vespe.review import ToolReview
+
+if TYPE_CHECKING:
+    from vespe.review import ToolReview
 
 
-def document_of(tool: ToolReview) -> JsonObject:
+def document_of(tool: "ToolReview") -> JsonObject:
     """Give one reviewed tool as `trust --json` prints it."""
     return {
         "uid": tool.uid,
@@ -20,12 +24,12 @@ def document_of(tool: ToolReview) -> JsonObject:
     }
 
 
-def show(tool: ToolReview, *, place: str | None = None) -> None:
+def show(tool: "ToolReview", *, place: str | None = None) -> None:
     """Print one reviewed tool; `place` is where it can be read, by default where it was read."""
     report.say(text_of(tool, place=place or tool.directory))
 
 
-def text_of(tool: ToolReview, *, place: str) -> str:
+def text_of(tool: "ToolReview", *, place: str) -> str:
     """Give what `show` prints of one tool; many of them printed as one text cost less. `place` "" is not told."""
     kind = report.one_line(tool.type or "no implementation of its own")
     lines = [
