@@ -92,6 +92,7 @@ OWNERS = {
     "mcp": "serve.http_handlers mcp_session",
     "mcp_types": "serve.http_handlers mcp_session",
     "anyio": "serve.http_handlers mcp_session",
+    "pydantic": "mcp_session",
     "uvicorn": "serve.http_server",
     "h11": "serve.http_server",
     "subprocess": "process",

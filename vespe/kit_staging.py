@@ -91,13 +91,18 @@ def _write(path: str, data: bytes, mode: int) -> None:
 
 def _finish(place: str) -> None:
     """Make the directories read-only and let the disk confirm everything, before anything refers to it."""
-    found = [(path, names, files) for path, names, files in os.walk(place, onerror=_raise)]
-    for path, _, _ in found:
+    for path, _, _ in os.walk(place, onerror=_raise):
         if path != place:
             os.chmod(path, 0o555)
-    if sum(len(files) for _, _, files in found) > _FEW and _flush_all(place):
+    flush(place)
+
+
+def flush(place: str) -> None:
+    """Let the disk confirm a directory and all in it, before anything refers to it; raises OSError."""
+    found = [(path, files) for path, _, files in os.walk(place, onerror=_raise)]
+    if sum(len(files) for _, files in found) > _FEW and _flush_all(place):
         return
-    for path, _, files in found:
+    for path, files in found:
         for name in files:
             documents.sync_directory(os.path.join(path, name))
         documents.sync_directory(path)
