@@ -24,6 +24,13 @@ def test_a_file_that_is_not_there_is_made_with_its_directories_and_without_a_bac
     assert os.listdir(tmp_path / "a/b") == ["c.json"]
 
 
+def test_a_file_that_a_change_made_of_nothing_goes_when_it_is_taken_back(tmp_path: Path) -> None:
+    path = tmp_path / "c.json"
+    client_files.change(str(path), lambda _: "new")
+    done = client_files.change(str(path), lambda text: text, made_of=lambda text, origin: (text, origin) == ("new", ""), back=True)
+    assert done.changed and done.restored and os.listdir(tmp_path) == []
+
+
 @pytest.mark.parametrize("mode", [0o600, 0o640, 0o664, 0o400])
 def test_the_mode_of_the_file_stays_and_its_backup_is_no_more_readable(tmp_path: Path, mode: int) -> None:
     path = tmp_path / "c.json"

@@ -16,7 +16,7 @@ PLAN = """\
     json_text hidden_text secret_shapes token_estimate schema_samples leftovers secret_names kit_names kit_sources serve stamps
  2  outcomes tool_templates script_metadata python_names python_types documents fields tool_fields implementations schemas
     locations process file_walk sockets slots confined redaction findings junit kit_templates kit_trees kit_limits jsonc
-    toml_entries mcp_clients steps provider_settings event_stream
+    toml_entries mcp_clients steps provider_settings event_stream serve.blocks
  3  script_environments tooldir configuration places private_copy annotated python_classes schema_forms trees web text_search
     git_commit adapters.inner adapters.arguments positions expectations revisions schema_cases sizes tokenizer kit_archives
     kit_store kit_lock kit_folders git serve.messages serve.dialects log_file serve.lines jsonc_edits client_files mcp_definitions
@@ -92,6 +92,7 @@ OWNERS = {
     "mcp": "serve.http_handlers mcp_session",
     "mcp_types": "serve.http_handlers mcp_session",
     "anyio": "serve.http_handlers mcp_session",
+    "pydantic": "mcp_session",
     "uvicorn": "serve.http_server",
     "h11": "serve.http_server",
     "subprocess": "process",

@@ -45,6 +45,12 @@ def test_a_failure_is_an_answer_too(tmp_path: Path) -> None:
     assert refused["kind"] == "refused" and "10.0.0.1 is private" in refused["message"]
 
 
+def test_an_answer_that_breaks_the_protocol_is_told_in_one_sentence(tmp_path: Path) -> None:
+    server = ByHand(tmp_path, definition("good"), {"name": 5}, {"description": "nameless"})
+    said = answer({"command": list(server.command), "cwd": str(tmp_path)})["error"]["message"]
+    assert said.startswith("the server's answer breaks the protocol at tools/1/") and "\n" not in said and "http" not in said
+
+
 def test_a_server_over_http_is_asked_with_the_headers_that_were_given(project: Path) -> None:
     with serving(stocked(project)) as served:
         reach = {"url": served.url, "headers": served.headers, "allow_hosts": [f"127.0.0.1:{served.port}"]}

@@ -34,7 +34,12 @@ def servers_of(client: Client, text: str, *, path: str) -> JsonObject:
     node = jsonc.parse(text, path=path)
     jsonc.as_object(node, path=path)
     member = jsonc.find(node, [client.key], path=path)
-    return {} if member is None else jsonc.as_object(member.node, path=path)
+    if member is None:
+        return {}
+    if not isinstance(member.node.value, dict):
+        line = text.count("\n", 0, member.node.start) + 1
+        raise InvalidDocument(f"`{client.key}` must be an object", path=path, line=line)
+    return member.node.value
 
 
 def serves(entry: object, root: str) -> bool:

@@ -54,23 +54,27 @@ def change(path: str, edit: Callable[[str], str], *, made_of: MadeOf = never, ba
     """Write what `edit` makes of the file's text, in one step, with the file's own mode; a link stays a link.
 
     What stood there is kept in a backup first. `made_of` says of two texts whether the first is what a change made of the
-    second: a backup that the file was made of is kept as it is, and with `back` it is what the file becomes again. Where
-    another program writes in between, all is done again on what it wrote. Raises what `edit` raises, and StorageError;
-    then the file is as it was.
+    second: a backup that the file was made of is kept as it is, and with `back` it is what the file becomes again; a file
+    that was made of nothing goes. Where another program writes in between, all is done again on what it wrote. Raises what
+    `edit` raises, and StorageError; then the file is as it was.
     """
     target = os.path.realpath(path)
     with _directory(os.path.dirname(target)):
         for _ in range(_ATTEMPTS):
             before, backup = read(target), backup_path(target)
             there, kept = os.path.lexists(target), _backup(backup)
-            known = kept is not None and made_of(before, kept)
-            after = kept if kept is not None and known and back else edit(before)
+            origin = kept or ""
+            known = there and (kept is not None or not os.path.lexists(backup)) and made_of(before, origin)
+            after = origin if known and back else edit(before)
             if after == before:
                 return Changed(path=target, changed=False)
             if there and not known:
                 _keep(backup, before, _mode(target))
             if read(target) == before:
-                _write(target, after, _mode(target))
+                if back and known and kept is None:
+                    _remove(target)
+                else:
+                    _write(target, after, _mode(target))
                 if back and known:
                     _drop(backup)
                 return Changed(
@@ -135,6 +139,13 @@ def _drop(backup: str) -> None:
     """Remove a backup that the file is again; one that cannot be removed does no harm."""
     with contextlib.suppress(OSError):
         os.unlink(backup)
+
+
+def _remove(path: str) -> None:
+    try:
+        os.unlink(path)
+    except OSError as error:
+        raise StorageError("remove", path, error) from error
 
 
 def _write(path: str, text: str, mode: int) -> None:

@@ -150,6 +150,19 @@ def _write(path: str, data: bytes, mode: int, within: int | None = None) -> None
         os.close(descriptor)
 
 
+def flush(place: str) -> None:
+    """Let the disk confirm a directory and all in it, before anything refers to it; raises OSError and StorageError."""
+    walked = os.walk(place, onerror=_raise)
+    found = [path for where, _, files in walked for path in (*(os.path.join(where, name) for name in files), where)]
+    with _opened(place) as within:
+        if (going := _flush(within, place, found)) is not None:
+            going.wait()
+
+
+def _raise(error: OSError) -> None:
+    raise error
+
+
 def _flush(within: int, place: str, paths: Sequence[str]) -> Flush | None:
     """Let the disk confirm everything that was written: one by one where it is little, else all at once and in the background."""
     if len(paths) > _FEW and (call := _syncfs()):

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from vespe import defaults, documents, kits, locations, mcp_definitions, tooldir
+from vespe import defaults, documents, kit_staging, kits, locations, mcp_definitions, tooldir
 from vespe.errors import InvalidDocument, StorageError, UsageError
 from vespe.models import JsonObject
 
@@ -77,7 +77,8 @@ def write(made: Draft) -> str:
         with documents.locked(root):
             for name, text in _files(made):
                 os.makedirs(os.path.dirname(os.path.join(aside, name)), exist_ok=True)
-                documents.write_atomic(os.path.join(aside, name), text)
+                documents.write_atomic(os.path.join(aside, name), text, durable=False)
+            kit_staging.flush(aside)
             if os.path.lexists(path):
                 os.rename(path, former)
             try:

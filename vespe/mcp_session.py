@@ -15,6 +15,7 @@ import mcp_types as types
 from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
+from pydantic import ValidationError
 
 from vespe import addresses, defaults, mcp_definitions
 from vespe.errors import AddressRefused, VespeError
@@ -198,7 +199,17 @@ def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
 def _told(error: BaseException) -> JsonObject:
     if _REFUSALS:
         return {"kind": "refused", "message": str(_REFUSALS[0])}
-    return {"kind": "server", "message": str(error) or type(error).__name__}
+    return {"kind": "server", "message": _sentence(error) or type(error).__name__}
+
+
+def _sentence(error: BaseException) -> str:
+    """Say what an exception says; of an answer that does not fit the protocol, the first place where it does not."""
+    if not isinstance(error, ValidationError):
+        return str(error)
+    first, *others = error.errors(include_url=False, include_input=False)
+    place = "/".join(str(part) for part in first["loc"]) or "the answer"
+    more = f" (and {len(others)} more)" if others else ""
+    return f"the server's answer breaks the protocol at {place[:200]}: {first['msg']}{more}"
 
 
 def _tell(answer: JsonObject) -> None:

@@ -54,6 +54,33 @@ def test_remove_brings_back_a_file_without_any_servers_byte_for_byte(before: str
     assert path.read_bytes() == before.encode() and not list(tmp_path.glob("*backup"))
 
 
+@pytest.mark.parametrize("client", ["cursor", "codex"])
+def test_remove_takes_a_file_away_that_write_made_even_when_it_was_written_twice(client: str, command: Command, tmp_path: Path) -> None:
+    path = tmp_path / "new/client.conf"
+    for extra in ((), ("--", "--read-only")):
+        assert command("mcp", "config", client, "--write", "--file", str(path), *extra).code == 0
+    said = command("mcp", "config", client, "--remove", "--file", str(path))
+    assert "the file is gone, as it was before" in said.err + said.out
+    assert os.listdir(path.parent) == []
+
+
+def test_remove_never_brings_back_an_older_entry_of_this_project(command: Command, tmp_path: Path) -> None:
+    path = tmp_path / "client.json"
+    assert command("mcp", "config", "cursor", "--write", "--file", str(path)).code == 0
+    path.write_text(path.read_text(encoding="utf-8") + "\n", encoding="utf-8")
+    for action in (("--write", "--", "--read-only"), ("--remove",)):
+        assert command("mcp", "config", "cursor", "--file", str(path), *action).code == 0
+    assert "vespe-project" not in path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("value", ["null", "[]", "5"])
+def test_servers_that_are_no_object_are_named(value: str, command: Command, tmp_path: Path) -> None:
+    path = tmp_path / "client.json"
+    path.write_text(f'{{\n  "mcpServers": {value}\n}}', encoding="utf-8")
+    said = command("mcp", "config", "cursor", "--write", "--file", str(path))
+    assert said.code == 4 and f"{path}:2: `mcpServers` must be an object" in said.err
+
+
 def test_another_programs_entry_of_the_same_name_is_kept_before_it_is_replaced(command: Command, tmp_path: Path) -> None:
     path = tmp_path / "client.json"
     path.write_text('{"mcpServers": {"vespe-project": {"command": "theirs"}}}', encoding="utf-8")

@@ -63,6 +63,19 @@ def test_a_call_that_still_waits_can_be_cancelled_before_it_begins(sent: Any) ->
     assert sent.get(timeout=PATIENCE_S)["id"] == 0 and flights.stop(grace_s=1, end_s=PATIENCE_S) and sent.empty() and calls.begun.empty()
 
 
+def test_a_waiting_call_that_is_cancelled_makes_room_at_once(sent: Any) -> None:
+    calls = Calls()
+    flights = Flights(calls, sent.put, limit=1)
+    flights.submit(pending(0), size=1)
+    calls.begun.get(timeout=PATIENCE_S)
+    for number in range(1, 1001):
+        assert flights.submit(pending(number), size=60_000) is None
+    refused = flights.submit(pending(1001), size=60_000)
+    flights.cancel(500)
+    assert refused is not None and flights.submit(pending(1001), size=60_000) is None
+    flights.stop(grace_s=0, end_s=PATIENCE_S)
+
+
 def test_an_id_twice_and_more_bytes_than_may_wait_are_refused(sent: Any) -> None:
     calls = Calls()
     flights = Flights(calls, sent.put, limit=1)

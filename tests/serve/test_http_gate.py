@@ -1,5 +1,6 @@
 """The gate: who is let in, and what never reaches the protocol."""
 
+import http.client
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.http_serving import INITIALIZE, Serving, noted, serving, stocked
+from tests.ondisk import PATIENCE_S
 
 ROWS: list[dict[str, Any]] = json.loads((Path(__file__).parents[1] / "cases/mcp/strangers.json").read_text(encoding="utf-8"))["rows"]
 
@@ -105,3 +107,16 @@ def _post_and_wait(served: Serving, body: str, headers: dict[str, str]) -> None:
         f"Accept: application/json, text/event-stream\r\n{lines}Content-Length: {len(body)}\r\n\r\n"
     )
     served.request(head + body, timeout_s=3)
+
+
+@pytest.mark.parametrize("chunked", [False, True], ids=["declared", "chunked"])
+def test_p44_a_client_that_sends_a_large_body_whole_reads_why_it_is_refused(chunked: bool, served: Serving) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=PATIENCE_S)
+    body = b'"' + b"x" * (12 * 1024 * 1024) + b'"'
+    headers = {**served.headers, "Content-Type": "application/json"}
+    pieces = iter([body[start : start + 65536] for start in range(0, len(body), 65536)])
+    try:
+        connection.request("POST", "/mcp", pieces if chunked else body, headers, encode_chunked=chunked)
+        assert connection.getresponse().status == 413
+    finally:
+        connection.close()

@@ -86,6 +86,14 @@ def test_a_subscription_is_acknowledged_told_of_changes_and_closed() -> None:
     assert [closed["id"] for closed in protocol.ends(session)] == [1] and protocol.changes(session) == []
 
 
+def test_a_client_that_shook_hands_hears_on_its_subscription_too() -> None:
+    session = Session()
+    session.initialized = True
+    ask("subscriptions/listen", {"notifications": {"toolsListChanged": True}}, session=session, modern=True)
+    told = [message["params"] for message in protocol.changes(session) if "tools" in message["method"]]
+    assert told == [{}, {"_meta": {"io.modelcontextprotocol/subscriptionId": 1}}]
+
+
 def test_a_subscription_that_is_cancelled_hears_no_more() -> None:
     session = Session()
     ask("subscriptions/listen", {"notifications": {"toolsListChanged": True}}, session=session, modern=True)

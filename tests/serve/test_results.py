@@ -65,6 +65,7 @@ def test_a_block_that_a_revision_does_not_know_stands_as_text() -> None:
         {"content": [{"type": "resource", "resource": {"text": "x"}}]},
         {"content": [{"type": "resource", "resource": {"uri": "file:///a", "text": "x", "blob": "eA=="}}]},
         {"content": [{"type": "text", "text": "x"}], "isError": "yes"},
+        {"content": [{"type": "text", "text": "x", "annotations": {"priority": 7}}]},
         [],
     ],
 )

@@ -277,3 +277,12 @@ def test_a_closed_stdout_is_an_error_in_words(tools: Path) -> None:
 def test_a_closed_stdin_has_ended(tools: Path) -> None:
     done = with_closed("<&-", tools)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def test_an_open_subscription_is_answered_when_the_server_ends(project: Path) -> None:
+    with served(project) as client:
+        client.send("subscriptions/listen", {"_meta": MODERN, "notifications": {"toolsListChanged": True}}, id="s")
+        assert client.read()["method"] == "notifications/subscriptions/acknowledged"
+        assert client.close() == 0
+        closing = client.read()
+        assert closing["id"] == "s" and closing["result"]["_meta"]["io.modelcontextprotocol/subscriptionId"] == "s"

@@ -99,13 +99,17 @@ def _remove(client: Client, path: str, names: list[str], *, root: str, yes: bool
     for name in names:
         if not client_entries.serves(servers.get(name), root):
             options.confirmed(f"{name} in {path} does not serve this project. Remove it?", yes=yes)
+
+    def made_of(text: str, origin: str) -> bool:
+        known = client_entries.is_made_of(client, text, origin, name=names[0], root=root)
+        return known and len(names) == 1 and names[0] not in client_entries.servers_of(client, origin, path=path)
+
+    done = client_files.Changed(path=path, changed=False)
     if names:
-        made_of = _made_of(client, names[0], root) if len(names) == 1 else client_files.never
         done = client_files.change(path, without, made_of=made_of, back=True)
-    else:
-        done = client_files.Changed(path=path, changed=False)
     said = f"removed {', '.join(names)} from {done.path}" if done.changed else f"{path} has no entry for this project"
-    said += ", which is what it was before" if done.restored else ""
+    said += ", which is what it was before" if done.restored and os.path.lexists(done.path) else ""
+    said += "; the file is gone, as it was before" if done.restored and not os.path.lexists(done.path) else ""
     _tell(_done(client, done, name=names[0] if names else None), said, as_json=as_json)
 
 

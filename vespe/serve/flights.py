@@ -101,8 +101,12 @@ class Flights:
     def cancel(self, identifier: RequestId) -> None:
         """End a call, and send nothing of it any more; one that is not known is over already."""
         with self._change:
-            if (flight := self._known.pop(identifier, None)) is not None:
-                flight.end()
+            if (flight := self._known.pop(identifier, None)) is None:
+                return
+            flight.end()
+            if flight in self._waiting:
+                self._waiting.remove(flight)
+                self._bytes -= flight.size
 
     def stop(self, *, grace_s: float, end_s: float) -> bool:
         """Wait `grace_s` for the calls to end, then end those that run; False where one did not end within `end_s`."""

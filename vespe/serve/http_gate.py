@@ -22,6 +22,8 @@ MAX_BODY_BYTES: Final = 4 * 1024 * 1024
 MAX_REQUESTS: Final = 512
 """Requests under way at once, the open streams of clients among them."""
 BODY_S: Final = 20.0
+_THROWN_BYTES: Final = 16 * MAX_BODY_BYTES
+_LULL_S: Final = 0.5
 GONE: Final = "vespe.gone"
 """The key in a request's scope of the event that is set when its client has hung up."""
 _PORT: Final = r"(?::[0-9]{1,5})?"
@@ -79,7 +81,8 @@ class Gate:
         headers = [(name, value) for name, value in scope["headers"] if name not in _KEPT_BACK]
         body = b""
         if scope["method"] == "POST":
-            read = await _read(receive, _declared(headers))
+            waits = (_single(headers).get(b"expect") or "").lower() == "100-continue"
+            read = await _read(receive, _declared(headers), waits=waits)
             if isinstance(read, _Answer):
                 return await read.send(send)
             body = read
@@ -159,11 +162,25 @@ def _declared(headers: list[tuple[bytes, bytes]]) -> int:
     return int(length) if length and length.isascii() and length.isdigit() else 0
 
 
-async def _read(receive: Receive, declared: int) -> bytes | _Answer:
-    """Read a body: at most MAX_BODY_BYTES, within BODY_S seconds in all."""
-    too_large = _Answer(413, _said(f"a body is at most {MAX_BODY_BYTES} bytes"), {"connection": "close"})
+async def _too_large(receive: Receive, *, waits: bool) -> _Answer:
+    """Refuse a body, once what is on its way is thrown away: who is cut off while still sending never reads the answer.
+
+    `waits` says that the client sends nothing more before it is answered.
+    """
+    thrown = 0
+    with contextlib.suppress(TimeoutError):
+        while not waits and thrown < _THROWN_BYTES:
+            async with asyncio.timeout(_LULL_S):
+                message = await receive()
+            thrown += len(message.get("body", b""))
+            waits = not message.get("more_body")
+    return _Answer(413, _said(f"a body is at most {MAX_BODY_BYTES} bytes"), {"connection": "close"})
+
+
+async def _read(receive: Receive, declared: int, *, waits: bool) -> bytes | _Answer:
+    """Read a body: at most MAX_BODY_BYTES, within BODY_S seconds in all. `waits` is for a client that asks whether to send it."""
     if declared > MAX_BODY_BYTES:
-        return too_large
+        return await _too_large(receive, waits=waits)
     body = bytearray()
     try:
         async with asyncio.timeout(BODY_S):
@@ -171,7 +188,7 @@ async def _read(receive: Receive, declared: int) -> bytes | _Answer:
                 message = await receive()
                 body += message.get("body", b"")
                 if len(body) > MAX_BODY_BYTES:
-                    return too_large
+                    return await _too_large(receive, waits=not message.get("more_body"))
                 if message["type"] == "http.disconnect" or not message.get("more_body"):
                     return bytes(body)
     except TimeoutError:

@@ -98,11 +98,13 @@ def handle(message: JsonValue, session: Session, tools: ToolSource) -> Handled:
 
 
 def changes(session: Session) -> list[JsonObject]:
-    """Give what to tell a client when the tools have changed: their descriptions are resources, and change with them."""
+    """Give what to tell a client when the tools have changed: their descriptions are resources, and change with them.
+
+    One that shook hands is told; each subscription is told what it is for, whether or not hands were shaken too.
+    """
     kinds = ("tools", "resources")
-    if session.initialized:
-        return [messages.notification(f"notifications/{kind}/list_changed", {}) for kind in kinds]
-    return [
+    told = [messages.notification(f"notifications/{kind}/list_changed", {}) for kind in kinds] if session.initialized else []
+    return told + [
         messages.notification(f"notifications/{kind}/list_changed", {"_meta": {dialects.SUBSCRIPTION_KEY: identifier}})
         for identifier, wanted in list(session.subscriptions.items())
         for kind in kinds
@@ -114,7 +116,7 @@ def ends(session: Session) -> list[JsonObject]:
     """Give the answers that close a client's open subscriptions, and forget them."""
     closing = [
         messages.answered(identifier, dialects.complete({"_meta": {dialects.SUBSCRIPTION_KEY: identifier}}, dialects.NEWEST))
-        for identifier in session.subscriptions
+        for identifier in list(session.subscriptions)
     ]
     session.subscriptions.clear()
     return closing

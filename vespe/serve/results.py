@@ -1,23 +1,13 @@
 """What became of a call, as the result of `tools/call`."""
 
-from typing import Any, Final
+from typing import Final
 
 from vespe.adapters import execution
 from vespe.models import JsonObject, JsonValue
 from vespe.outcomes import Outcome
-from vespe.serve import dialects
+from vespe.serve import blocks, dialects
 
 _OWN_KEYS: Final = {"content", "structuredContent", "isError", "_meta"}
-_NEEDED: Final[dict[str, dict[str, type]]] = {
-    "text": {"text": str},
-    "image": {"data": str, "mimeType": str},
-    "audio": {"data": str, "mimeType": str},
-    "resource": {"resource": dict},
-    "resource_link": {"uri": str, "name": str},
-}
-_OPTIONAL: Final[dict[str, type]] = {
-    "annotations": dict, "_meta": dict, "mimeType": str, "title": str, "description": str, "size": int, "icons": list,
-}  # fmt: skip
 
 
 def result_of(outcome: Outcome, output_schema: JsonObject | None, revision: str) -> JsonObject:
@@ -58,30 +48,12 @@ def is_tool_result(value: JsonValue) -> bool:
         return False
     if not isinstance(value.get("isError", False), bool) or not isinstance(value.get("_meta", {}), dict):
         return False
-    return bool(value["content"]) and all(_is_block(block) for block in value["content"])
-
-
-def _is_block(block: Any) -> bool:
-    if not isinstance(block, dict) or not isinstance(kind := block.get("type"), str) or kind not in _NEEDED:
-        return False
-    if not all(isinstance(block.get(key), wanted) for key, wanted in _NEEDED[kind].items()):
-        return False
-    return _has_types(block) and (kind != "resource" or _is_contents(block["resource"]))
-
-
-def _has_types(value: JsonObject) -> bool:
-    """Whether what may be said and is said has its type; clients refuse the whole result for one of another."""
-    return all(isinstance(value[key], wanted) for key, wanted in _OPTIONAL.items() if key in value)
-
-
-def _is_contents(resource: JsonObject) -> bool:
-    said = [resource[key] for key in ("text", "blob") if key in resource]
-    return isinstance(resource.get("uri"), str) and len(said) == 1 and isinstance(said[0], str) and _has_types(resource)
+    return bool(value["content"]) and all(blocks.is_block(block) for block in value["content"])
 
 
 def _sieved(value: JsonObject, revision: str) -> JsonObject:
     """Give a ready result as the revision says it: a block that it does not know stands as the text of its JSON."""
-    blocks = [
+    content = [
         block if dialects.takes_block(block["type"], revision) else {"type": "text", "text": execution.text_of(block)}
         for block in value["content"]
     ]
@@ -89,4 +61,4 @@ def _sieved(value: JsonObject, revision: str) -> JsonObject:
     kept: JsonObject = {key: value[key] for key in ("structuredContent", "_meta") if value.get(key) is not None}
     if not dialects.has_structure(revision) or not (isinstance(structure, dict) or dialects.structures_any(revision)):
         kept.pop("structuredContent", None)
-    return {"content": blocks, "isError": value.get("isError", False), **kept}
+    return {"content": content, "isError": value.get("isError", False), **kept}

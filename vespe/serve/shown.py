@@ -21,13 +21,15 @@ class Selection:
     names: tuple[str, ...] = ()
     read_only: bool = False
 
-    def takes(self, tool: Tool) -> bool:
-        """Say whether a tool is asked for."""
+    def means(self, tool: Tool | Entry) -> bool:
+        """Say whether a tool's kit and name are asked for."""
         if self.kits and tool.scope not in self.kits:
             return False
-        if self.names and tool.name not in self.names and tool.uid not in self.names:
-            return False
-        return not self.read_only or tool.annotations.get("readOnlyHint") is True
+        return not self.names or tool.name in self.names or tool.uid in self.names
+
+    def takes(self, tool: Tool) -> bool:
+        """Say whether a tool is asked for."""
+        return self.means(tool) and (not self.read_only or tool.annotations.get("readOnlyHint") is True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,9 +53,13 @@ def shown(workspace: Workspace, *, selection: Selection, granted: Granted, load:
     gate = _Gate(granted)
     tools: dict[str, Tool] = {}
     left_out: list[str] = []
+    winners: dict[str | None, str] = {}
     for row in workspace.ordered_rows():
+        first = winners.setdefault(row.entry.name, row.entry.scope)
         if row.status == "broken":
             left_out.append(broken(row))
+        if row.status == "shadowed" and selection.means(row.entry):
+            left_out.append(f"{row.entry.name} of {row.entry.scope} is left out: {first} has one of that name and comes before")
         if row.status != "available":
             continue
         try:

@@ -4,6 +4,7 @@ import contextlib
 import errno
 import os
 import select
+import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ MAX_LINE_BYTES: Final = 4 * 1024 * 1024
 _GRACE_S: Final = 0.5
 """How long calls may go on when stdin has ended; then they are ended."""
 _END_S: Final = 0.5
+_FAREWELL_S: Final = 0.2
 _TICK_S: Final = 0.5
 _AWAKE_S: Final = 0.0001
 _SPACE: Final = b" \t\r"
@@ -74,6 +76,20 @@ class _Server:
         finally:
             self._over = True
             self._flights.stop(grace_s=grace_s, end_s=_END_S)
+            self._close_subscriptions()
+
+    def _close_subscriptions(self) -> None:
+        """Answer what is subscribed to, as its end; a client that reads nothing keeps nobody waiting."""
+        closing = protocol.ends(self._session)
+
+        def send() -> None:
+            for message in closing:
+                self._outbox.send(message)
+
+        if closing:
+            sending = threading.Thread(target=send, name="vespe-farewell", daemon=True)
+            sending.start()
+            sending.join(_FAREWELL_S)
 
     def _tick(self) -> None:
         self._flights.beat()
