@@ -17,7 +17,7 @@ from vespe.executors.base import Context
 from vespe.models import JsonObject, JsonValue, Tool
 from vespe.outcomes import Call, Execution, Failure, Outcome
 from vespe.registry import ToolRegistry
-from vespe.termination import open_to_signals, whole
+from vespe.termination import open_to_signals, own_handlers_wait, whole
 from vespe.tool_fields import MAX_TIMEOUT_S
 from vespe.workspace import Workspace
 
@@ -81,6 +81,10 @@ class CallPath:
     @whole
     def run_tool(self, tool: Tool, call: Call, *, cancel: threading.Event | None = None) -> Outcome:
         """Run one call of a tool that is resolved already; raises as `run` does."""
+        with own_handlers_wait():
+            return self._run_whole(tool, call, cancel)
+
+    def _run_whole(self, tool: Tool, call: Call, cancel: threading.Event | None) -> Outcome:
         grant = self._grant(tool)
         values = tuple(value for name in tool.secrets if (value := self._secret(tool, name)))
         started = time.perf_counter()

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from vespe import file_walk, leftovers
 from vespe.digests import TextDigest, Tree
 from vespe.errors import StorageError
-from vespe.termination import open_to_signals, whole
+from vespe.termination import whole
 
 _NAME = re.compile(r"vespe-[0-9a-f]{24}")
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -43,15 +43,10 @@ def private_copy(root: str, *names: str, raw: bool = False) -> Iterator[tuple[st
     private, lock = _private_directory(parent)
     try:
         copy = os.path.join(private, names[-1])
-        yield copy, _copied(copy, root, *names, raw=raw)
+        yield copy, file_walk.scan(root, *names, visit=_Copy(copy, raw=raw).visit)
     finally:
         leftovers.delete(private)
         os.close(lock)
-
-
-@open_to_signals
-def _copied(copy: str, root: str, *names: str, raw: bool) -> Tree:
-    return file_walk.scan(root, *names, visit=_Copy(copy, raw=raw).visit)
 
 
 class _Copy:

@@ -70,8 +70,9 @@ class Sweep:
 
     def __init__(self, root: Path, verb: Interrupted, port: int, *, seed: int) -> None:
         self._root, self._verb, self._random = root, verb, random.Random(f"{verb.name} {seed}")
-        worlds.build(self._place(), verb, port=port)
+        worlds.build(self._place(), verb, port=port).close()
         (root / "tried").rename(root / "old")
+        self._old = World(root / "old")
         self._usual_s = verb.within_s or min(self._timed() for _ in range(3))
 
     def tried(self, runs: int) -> Result:
@@ -112,7 +113,7 @@ class Sweep:
         place = self._root / "tried"
         if place.exists():
             leftovers.delete(str(place))
-        return World(self._root / "old").copied(place)
+        return self._old.copied(place)
 
     def _wrong_after(self, world: World) -> Iterator[str]:
         yield from (f"a process is left: {line}" for line in _left_processes())

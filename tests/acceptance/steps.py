@@ -70,8 +70,9 @@ class Steps:
     def __init__(self, root: Path, verb: Interrupted, port: int) -> None:
         self._root, self._verb = root, verb
         (root / "tried").mkdir()
-        worlds.build(root / "tried", verb, port=port)
+        worlds.build(root / "tried", verb, port=port).close()
         (root / "tried").rename(root / "old")
+        self._old = World(root / "old")
         # In this process, so that whatever it imports is there for the runs that are forked off.
         world = self._copied()
         self._before = world.state()
@@ -118,7 +119,7 @@ class Steps:
         place = self._root / "tried"
         if place.exists():
             leftovers.delete(str(place))
-        return World(self._root / "old").copied(place)
+        return self._old.copied(place)
 
     def _run(self, world: World, at: int) -> tuple[int, str]:
         """Run the command in a forked process, interrupted at a step; gives its exit code, and the step where there was one."""
