@@ -46,7 +46,7 @@ class Serving:
         self.process.send_signal(number)
         return self.process.wait(PATIENCE_S)
 
-    def request(self, text: str | bytes, *, timeout_s: float = 20) -> tuple[int, bytes]:
+    def request(self, text: str | bytes, *, timeout_s: float = PATIENCE_S) -> tuple[int, bytes]:
         """Send raw bytes, and give the status and the whole answer; 0 where the server just hung up."""
         data = text.encode("latin-1") if isinstance(text, str) else text
         with socket.create_connection(("127.0.0.1", self.port), timeout=timeout_s) as connection:
@@ -120,7 +120,8 @@ def _up(process: subprocess.Popen[bytes], err: Path) -> Serving:
 
 
 def _answering(serving: Serving) -> None:
-    for _ in range(200):
+    until = time.monotonic() + PATIENCE_S
+    while time.monotonic() < until:
         with contextlib.suppress(OSError):
             if serving.request(f"GET /health HTTP/1.1\r\nHost: 127.0.0.1:{serving.port}\r\nConnection: close\r\n\r\n")[0] == 200:
                 return
@@ -130,7 +131,8 @@ def _answering(serving: Serving) -> None:
 def gone(pid: int) -> bool:
     """Whether a process ends within the time that a slow machine may need."""
     with contextlib.suppress(ProcessLookupError):
-        for _ in range(2000):
+        until = time.monotonic() + PATIENCE_S
+        while time.monotonic() < until:
             os.kill(pid, 0)
             state: Any = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0]
             if state == "Z":
@@ -142,7 +144,8 @@ def gone(pid: int) -> bool:
 
 def noted(mark: Path) -> int:
     """Give the process that a `nap` noted, once it has."""
-    for _ in range(2000):
+    until = time.monotonic() + PATIENCE_S
+    while time.monotonic() < until:
         if mark.exists() and (text := mark.read_text(encoding="ascii")):
             return int(text)
         time.sleep(0.01)

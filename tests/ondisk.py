@@ -67,7 +67,7 @@ def interruptible(**extra: str) -> dict[str, str]:
 def vespe(
     *arguments: str, cwd: Path | None = None, stdin: str | None = None, env: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Run the command in a process of its own, as a user would; it must end within a minute."""
+    """Run the command in a process of its own, as a user would; it must end within PATIENCE_S."""
     return subprocess.run(
         [sys.executable, "-m", "vespe", *arguments],
         cwd=cwd,
@@ -76,6 +76,6 @@ def vespe(
         capture_output=True,
         text=True,
         encoding="utf-8",
-        timeout=60,
+        timeout=PATIENCE_S,
         check=False,
     )

@@ -10,6 +10,8 @@ import uuid
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, ClassVar
 
+from tests.ondisk import PATIENCE_S
+
 _MODERN = "2026-07-28"
 _STATUS = {-32700: 400, -32600: 400, -32601: 404, -32602: 400, -32022: 400}
 
@@ -55,7 +57,7 @@ class Child:
     def end(self) -> None:
         assert self.process.stdin is not None and self.process.stdout is not None
         self.process.stdin.close()
-        self.process.wait(20)
+        self.process.wait(PATIENCE_S)
 
 
 class Bridge(BaseHTTPRequestHandler):
@@ -75,7 +77,7 @@ class Bridge(BaseHTTPRequestHandler):
             child.write(message)
             return self._send(202, b"")
         answers, events = child.ask(message), b""
-        while "method" in (answer := answers.get(timeout=60)):
+        while "method" in (answer := answers.get(timeout=PATIENCE_S)):
             events += b"event: message\ndata: " + json.dumps(answer).encode() + b"\n\n"
         answer["id"] = message["id"]
         headers = {"Mcp-Session-Id": session} if message.get("method") == "initialize" else {}

@@ -12,6 +12,7 @@ import pytest
 from tests import githttp, gitrepo
 from tests.githttp import GitServer
 from tests.loopback import Exchange
+from tests.ondisk import PATIENCE_S
 from vespe import git, git_objects, git_refs
 from vespe.errors import NotFound, OutputTooLarge, Refused, SourceUnavailable, TimedOut, VespeError
 from vespe.git import Session
@@ -198,7 +199,7 @@ def test_somebody_hears_of_what_takes_long(served: GitServer, tmp_path: Path, mo
     told = Session(directory=here.directory, what="the kit", kind="https", progress=lambda _: heard.set())
 
     def slow(exchange: Exchange) -> bool:
-        heard.wait(20)
+        heard.wait(PATIENCE_S)
         return served.backend(exchange)
 
     served.misbehave = slow

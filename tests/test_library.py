@@ -1,13 +1,16 @@
 """The library's calls, on a Project and as functions."""
 
 import shutil
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
 import pytest
 
 import vespe
-from tests.ondisk import python_tool, write_kit
+from tests.ondisk import interruptible, python_tool, write_kit
+from tests.ondisk import vespe as command
 from vespe import Project, ToolRegistry
 from vespe.errors import NotTrusted, ProjectNotFound, ToolNotFound, UsageError
 from vespe.project import set_active
@@ -94,3 +97,58 @@ def test_a_living_project_sees_what_changes_in_its_configuration_and_its_kits(
         made.execute_tool("a")
     python_tool(Path(made.root) / ".vespe/tools/tool-b", "b", "return 2")
     assert made.execute_tool("b").result == 2
+
+
+EVERY_STEP = """
+import os, signal, sys
+sys.path.insert(0, sys.argv[2])
+import vespe
+from vespe import Project
+class Stop(Exception):
+    pass
+def own(*_):
+    raise Stop
+signal.signal(signal.SIGINT, own)
+project, left = Project(sys.argv[1]), 0
+def line(frame, event, _):
+    global left
+    left -= event == "line"
+    if left == 0 and event == "line":
+        os.kill(os.getpid(), signal.SIGINT)
+    return line
+def run(steps):
+    global left
+    left = steps
+    sys.settrace(lambda frame, event, _: line if frame.f_code.co_filename.startswith(os.path.dirname(vespe.__file__)) else None)
+    try:
+        project.execute_tool("one")
+    finally:
+        sys.settrace(None)
+run(-1)  # what is imported late is there then
+run(-1)
+steps, stopped, before = 1, 0, len(os.listdir("/dev/fd"))
+while left <= 0:
+    try:
+        run(steps)
+        while left <= 0:
+            signal.pause()
+    except Stop:
+        stopped += 1
+    steps += 23
+print(stopped, len(os.listdir("/dev/fd")) - before, signal.getsignal(signal.SIGINT) is own, os.listdir(os.environ["TMPDIR"]))
+"""
+
+
+def test_p31_a_program_s_own_handler_that_raises_at_any_step_of_a_call_leaves_nothing_behind(home: Path, tmp_path: Path) -> None:
+    project = tmp_path / "clone"
+    (project / ".vespe/tools").mkdir(parents=True)
+    (project / ".vespe/config.json").write_text('{"active_kits": []}', encoding="utf-8")
+    python_tool(project / ".vespe/tools/tool-one", "one", "return 1")
+    assert command("trust", "--yes", "--project", str(project)).returncode == 0  # by its bytes: a call runs from a private copy
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    done = subprocess.run(
+        [sys.executable, "-c", EVERY_STEP, str(project), str(Path(vespe.__file__).parents[1])],
+        env=interruptible(TMPDIR=str(scratch)), capture_output=True, text=True, encoding="utf-8", check=False,
+    )  # fmt: skip
+    assert done.stderr == "" and done.stdout.endswith(" 0 True []\n") and int(done.stdout.split()[0]) > 20

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.ondisk import PATIENCE_S
 from tests.test_schema_growth import BOMBS
 from vespe import schemas
 
@@ -287,7 +288,7 @@ def test_p21_no_schema_makes_judging_or_explaining_run_away(name: str) -> None:
         input=json.dumps(HARD[name]),
         capture_output=True,
         text=True,
-        timeout=20,
+        timeout=PATIENCE_S,
         check=False,
         encoding="utf-8",
     )

@@ -13,7 +13,7 @@ import pytest
 
 from tests.ondisk import interruptible
 from tests.test_process import ESCAPES, ROOT, alive
-from vespe.termination import Terminated, signal_of, termination_as_interrupt
+from vespe.termination import Terminated, go_on, own_handlers_wait, signal_of, termination_as_interrupt, whole
 
 CALLER = f"""
 import sys
@@ -88,3 +88,97 @@ def test_the_signal_is_found_behind_what_wraps_it() -> None:
     wrapped.__cause__ = Terminated(signal.SIGHUP)
     assert (signal_of(wrapped), signal_of(Terminated(signal.SIGTERM))) == (signal.SIGHUP, signal.SIGTERM)
     assert (signal_of(KeyboardInterrupt()), signal_of(None)) == (signal.SIGINT, signal.SIGINT)
+
+
+LOST = """
+import os, signal, sys
+sys.path.insert(0, {root!r})
+from vespe import termination
+class Noted:
+    def __set_name__(self, owner, name):
+        raised.append(interrupted())
+class Deleted:
+    def __del__(self):
+        raised.append(interrupted())
+@termination.whole
+def written():
+    raised.append(interrupted())
+@termination.open_to_signals
+def waited():
+    raised.append(interrupted())
+@termination.whole
+def waiting():
+    waited()
+def interrupted():
+    try:
+        os.kill(os.getpid(), signal.SIGINT)
+    except KeyboardInterrupt:
+        return "raised"
+    return "waits"
+def tried(act):
+    try:
+        with termination.termination_as_interrupt():
+            try:
+                act()
+                while True:
+                    signal.pause()
+            except KeyboardInterrupt:
+                os.kill(os.getpid(), signal.SIGINT)
+                raise
+    except KeyboardInterrupt:
+        ended.append(act)
+raised, ended = [], []
+def imported():
+    import antigravity_of_a_test
+for act in (written, Deleted, imported):
+    tried(act)
+with termination.termination_as_interrupt():
+    waiting()
+print(raised, len(ended))
+"""
+MODULE = """
+from __main__ import interrupted, raised
+raised.append(interrupted())
+"""
+
+
+def test_an_interruption_waits_in_what_is_whole_and_comes_then_and_a_second_one_does_not_disturb_it(tmp_path: Path) -> None:
+    (tmp_path / "antigravity_of_a_test.py").write_text(MODULE, encoding="utf-8")
+    environment = interruptible(PYTHONPATH=str(tmp_path))
+    arguments = [sys.executable, "-c", LOST.format(root=str(ROOT))]
+    done = subprocess.run(arguments, env=environment, capture_output=True, text=True, encoding="utf-8", check=False)
+    assert (done.stdout, done.stderr) == ("['waits', 'waits', 'waits', 'raised'] 3\n", "")
+
+
+def test_what_goes_on_after_an_interruption_hears_the_next_at_once() -> None:
+    heard = 0
+    with termination_as_interrupt():
+        for _ in range(3):
+            try:
+                signal.raise_signal(signal.SIGINT)
+            except KeyboardInterrupt:
+                heard += 1
+                go_on()
+    assert heard == 3
+
+
+def test_the_handlers_of_a_program_wait_for_what_is_whole_and_are_its_own_again() -> None:
+    said: list[str] = []
+
+    def own(*_: object) -> None:
+        said.append("handled")
+
+    @whole
+    def act() -> None:
+        with own_handlers_wait():
+            signal.raise_signal(signal.SIGTERM)
+            said.append("acted")
+
+    before = signal.signal(signal.SIGTERM, own)
+    try:
+        act()
+        while said[-1] != "handled":
+            signal.sigtimedwait([], 0.01)
+        assert said == ["acted", "handled"] and signal.getsignal(signal.SIGTERM) is own
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -18,6 +18,7 @@ from vespe.json_text import text_encoder
 from vespe.models import JsonObject, JsonValue, Tool
 from vespe.outcomes import Call, Execution, Failure, Outcome
 from vespe.registry import ToolRegistry
+from vespe.termination import open_to_signals, own_handlers_wait, whole
 from vespe.tool_fields import MAX_TIMEOUT_S
 from vespe.workspace import Workspace
 
@@ -79,8 +80,13 @@ class CallPath:
             trust.check(self.workspace.root, tool_directory=error.path, environ=self._environ(), trusted=self.trusted)
             raise
 
+    @whole
     def run_tool(self, tool: Tool, call: Call, *, cancel: threading.Event | None = None) -> Outcome:
         """Run one call of a tool that is resolved already; raises as `run` does."""
+        with own_handlers_wait():
+            return self._run_whole(tool, call, cancel)
+
+    def _run_whole(self, tool: Tool, call: Call, cancel: threading.Event | None) -> Outcome:
         grant = self._grant(tool)
         values = tuple(value for name in tool.secrets if (value := self._secret(tool, name)))
         started = time.perf_counter()
@@ -114,6 +120,7 @@ class CallPath:
     def _environ(self) -> Mapping[str, str]:
         return os.environ if self.environment is None else self.environment
 
+    @open_to_signals
     def _attempt(self, call: Call, tool: Tool, attempt: "_Attempt") -> Outcome:
         if self.user.sandbox == "require":
             raise errors.Refused("your configuration requires a sandbox, and this version has none", hint="`vespe config set sandbox auto`")

@@ -9,6 +9,7 @@ from typing import Final
 from vespe import defaults, tooldir
 from vespe.errors import StorageError
 from vespe.models import Entry
+from vespe.termination import whole
 from vespe.tooldir import Verdict
 from vespe.verdicts import Verdicts
 
@@ -108,6 +109,7 @@ def why_unlistable(directory: str) -> str | None:
     return None
 
 
+@whole
 def read_config(path: str) -> bytes | None:
     """Read an ordinary file in four calls of the system; None for anything else, which is for `tooldir` to name."""
     try:
@@ -183,6 +185,7 @@ def _list_tools(directory: str) -> tuple[list[str], list[str]]:
     return sorted(directories), sorted(links)
 
 
+@whole
 def _that_can_hold(name: str, directory: str) -> Iterator[str]:
     """Name the tool directories whose config.json can hold the name: as it stands, or behind one of JSON's escapes."""
     needle = name.encode("utf-8", "surrogatepass")

@@ -10,6 +10,7 @@ from typing import Final, TypeAlias
 
 from vespe import documents, locations
 from vespe.errors import InvalidDocument, StorageError
+from vespe.termination import whole
 
 BACKUP_SUFFIX: Final = ".vespe-backup"
 _MAX_BYTES: Final = 64 * 1024 * 1024
@@ -96,6 +97,7 @@ def backup_path(target: str) -> str:
 
 
 @contextlib.contextmanager
+@whole
 def _directory(path: str) -> Iterator[None]:
     """Hold the directory's lock; it is made where it is missing, and taken away again where nothing came of it."""
     made = not os.path.isdir(path)

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 from vespe import defaults
 from vespe.errors import InvalidArguments, InvalidDocument, StorageError, VespeError
+from vespe.termination import whole
 
 MAX_DEPTH: Final = 64
 """How many directories deep a path may go; `walk` goes no deeper either."""
@@ -302,6 +303,7 @@ def _decoded(data: bytes, path: str) -> str:
         raise InvalidDocument(f"is not UTF-8 text: byte 0x{data[error.start]:02x}", path=path, line=line) from None
 
 
+@whole
 def _replace_file(parent: int, name: str, *, path: str, data: bytes) -> Written:
     try:
         mode = _require_regular(os.stat(name, dir_fd=parent, follow_symlinks=False), path)

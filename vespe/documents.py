@@ -18,6 +18,7 @@ from vespe.json_text import text_encoder
 from vespe.models import JsonObject, JsonValue
 from vespe.nesting import deeper_than
 from vespe.pointers import escape_pointer
+from vespe.termination import open_to_signals, whole
 
 if TYPE_CHECKING:
     import yaml
@@ -131,6 +132,7 @@ def repair_surrogates(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace") if _has_surrogate(text) else text
 
 
+@whole
 def read_bytes(path: str | os.PathLike[str], *, limit: int = defaults.MAX_FILE_BYTES) -> bytes:
     """Read a regular file of at most `limit` bytes without ever blocking or following a link at its last component.
 
@@ -170,6 +172,7 @@ def read_object_if_there(path: str | os.PathLike[str], *, limit: int = defaults.
         raise
 
 
+@whole
 def write_atomic(path: str | os.PathLike[str], data: bytes | str, *, mode: int = 0o644, durable: bool = True) -> None:
     """Replace `path` in one step: a private file beside it, fsync, rename, fsync of the directory.
 
@@ -187,13 +190,14 @@ def write_atomic(path: str | os.PathLike[str], data: bytes | str, *, mode: int =
     finally:
         with contextlib.suppress(OSError):
             os.unlink(aside)
-    try:
-        if durable:
+    if durable:
+        try:
             sync_directory(os.path.dirname(name) or ".")
-    except OSError as error:
-        raise NotDurable(name, error) from error
+        except OSError as error:
+            raise NotDurable(name, error) from error
 
 
+@whole
 def rename_durably(source: str, target: str) -> None:
     """Rename to what does not exist, and flush the directory of `target`; where that fails, the rename is undone.
 
@@ -210,6 +214,7 @@ def rename_durably(source: str, target: str) -> None:
         raise
 
 
+@whole
 def sync_directory(path: str) -> None:
     """Flush a directory's entries, so that a rename in it outlives a crash of the machine."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
@@ -220,6 +225,7 @@ def sync_directory(path: str) -> None:
 
 
 @contextlib.contextmanager
+@whole
 def locked(directory: str, *, timeout_s: float = defaults.LOCK_TIMEOUT_S) -> Iterator[None]:
     """Hold the exclusive lock of a directory; the kernel lets go of it when its holder dies.
 
@@ -236,6 +242,7 @@ def locked(directory: str, *, timeout_s: float = defaults.LOCK_TIMEOUT_S) -> Ite
         os.close(descriptor)
 
 
+@open_to_signals
 def _acquire(descriptor: int, directory: str, timeout_s: float) -> None:
     deadline = time.monotonic() + timeout_s
     while True:
@@ -245,8 +252,7 @@ def _acquire(descriptor: int, directory: str, timeout_s: float) -> None:
             if error.errno not in (errno.EAGAIN, errno.EACCES, errno.EINTR):
                 raise StorageError("lock", directory, error) from error
         if time.monotonic() > deadline:
-            busy = OSError(errno.EAGAIN, f"another process has held its lock for {timeout_s:g} s")
-            raise StorageError("lock", directory, busy)
+            raise StorageError("lock", directory, OSError(errno.EAGAIN, f"another process has held its lock for {timeout_s:g} s"))
         time.sleep(0.01)
 
 

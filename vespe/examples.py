@@ -12,6 +12,7 @@ from vespe.calls import CallPath
 from vespe.deferred import deferred
 from vespe.models import JsonObject, JsonValue, Tool
 from vespe.outcomes import Call
+from vespe.termination import whole
 
 if TYPE_CHECKING:
     import concurrent.futures as concurrent_futures
@@ -79,13 +80,19 @@ def run_all(path: CallPath, tools: Sequence[Tool], *, jobs: int) -> Iterator[lis
     """
     cancel = threading.Event()
     with concurrent_futures.ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="examples") as pool:
-        waiting = [pool.submit(_results, path, tool, cancel) for tool in tools]
         try:
-            for future in waiting:
+            for future in _submitted(pool, path, tools, cancel):
                 yield future.result()
         finally:
             cancel.set()
             pool.shutdown(cancel_futures=True)
+
+
+@whole  # a thread whose start is interrupted is one that the pool does not wait for
+def _submitted(
+    pool: "concurrent_futures.ThreadPoolExecutor", path: CallPath, tools: Sequence[Tool], cancel: threading.Event
+) -> "list[concurrent_futures.Future[list[ExampleResult]]]":
+    return [pool.submit(_results, path, tool, cancel) for tool in tools]
 
 
 def _results(path: CallPath, tool: Tool, cancel: threading.Event) -> list[ExampleResult]:

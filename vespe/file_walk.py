@@ -9,6 +9,7 @@ from typing import Final, TypeAlias
 
 from vespe.digests import File, TextDigest, Tree
 from vespe.errors import StorageError
+from vespe.termination import whole
 
 MAX_ENTRIES: Final = 200_000
 """Files and directories of one tree; 10,000 tools of three files each are 40,000."""
@@ -34,6 +35,7 @@ class Odd(ValueError):
     """Why one path has no digest, as the end of a sentence that begins with the path."""
 
 
+@whole
 def scan(root: str, *names: str, visit: Visit | None = None) -> Tree:
     """Read the tree at `names` beneath `root`, following no link on the way; what is not there is an empty tree.
 

@@ -8,6 +8,7 @@ from typing import Final
 
 from vespe import defaults, documents, project, trees, trust
 from vespe.errors import StorageError
+from vespe.termination import whole
 
 _STAGED: Final = f"{defaults.PROJECT_DIR}.new-"
 _LEFTOVER: Final = re.compile(re.escape(_STAGED) + "[0-9a-f]{32}")
@@ -41,6 +42,7 @@ def found_project(directory: str | os.PathLike[str]) -> Founded:
     return Founded(root=root, made=False)
 
 
+@whole
 def _place(root: str, inner: str) -> None:
     name = f"{_STAGED}{os.urandom(16).hex()}"
     staged = os.path.join(root, name)

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 from vespe import process
 from vespe.errors import Interrupted, NotFound, Refused, SourceUnavailable, TimedOut, ToolExecutionError, VespeError
+from vespe.termination import whole
 
 TIMEOUT_S: Final = 120.0
 """For all that one source is asked for together."""
@@ -133,6 +134,7 @@ def environment(kind: str) -> dict[str, str]:
 
 
 @contextmanager
+@whole
 def _watched(session: Session) -> Iterator[threading.Event]:
     """Look at the size of the repository while git runs: past the limit git is ended, and now and then somebody hears of it."""
     cancel, done = threading.Event(), threading.Event()

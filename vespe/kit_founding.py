@@ -8,11 +8,13 @@ from vespe import authoring, defaults, documents, drafts, kit_templates, trees
 from vespe.errors import StorageError, UsageError, VespeError
 from vespe.kits import KIT_ID
 from vespe.models import JsonObject, Tool
+from vespe.termination import whole
 
 LEFTOVER: Final = re.compile(r"\.[a-z0-9_]{1,64}\.[0-9a-f]{12}\.tmp")
 """Names of `aside_of`."""
 
 
+@whole
 def found_kit(parent: str | os.PathLike[str], kit_id: str, *, description: str | None = None) -> tuple[str, Tool]:
     """Make a kit with one working tool in `parent` (made where it is missing), and give its path and the tool.
 

@@ -13,6 +13,7 @@ from typing import Final
 from vespe import digests, documents, file_walk, leftovers, locations
 from vespe.digests import SCHEME, File
 from vespe.errors import InvalidDocument, Refused, StorageError
+from vespe.termination import whole
 
 STORE: Final = "store"
 MANIFEST: Final = "manifest"
@@ -67,6 +68,7 @@ def locked() -> AbstractContextManager[None]:
 
 
 @contextlib.contextmanager
+@whole
 def staging() -> Iterator[str]:
     """Give a private directory on the store's file system, removed afterwards; one whose process was killed is swept later."""
     path = os.path.join(store_dir(), f".stage-{os.urandom(12).hex()}")
@@ -85,6 +87,7 @@ def staging() -> Iterator[str]:
         os.close(held)
 
 
+@whole
 def place(staged: str, digest: str, kit_id: str) -> str:
     """Put a staged place (its kit's directory and its manifest) into the store, and give the kit's path; the caller holds the lock.
 
@@ -103,6 +106,7 @@ def place(staged: str, digest: str, kit_id: str) -> str:
     return kit_path(digest, kit_id)
 
 
+@whole
 def remove(digest: str) -> None:
     """Take a digest out of the store in one rename, then delete it; the caller holds the lock.
 

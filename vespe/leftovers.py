@@ -5,6 +5,8 @@ import os
 import re
 import stat
 
+from vespe.termination import whole
+
 
 def sweep_beside(path: str | os.PathLike[str]) -> None:
     """Remove the unfinished successors (`NAME.PID-TIME.tmp`) of the file at `path`; the caller holds the lock of its directory.
@@ -20,6 +22,7 @@ def sweep_beside(path: str | os.PathLike[str]) -> None:
                     os.unlink(os.path.join(directory, found))
 
 
+@whole
 def delete(path: str) -> None:
     """Delete a directory of ours, read-only ones in it too; links are deleted, never followed. What cannot be deleted stays."""
     directories = [path]

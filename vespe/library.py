@@ -12,6 +12,7 @@ from vespe.founding import found_project
 from vespe.models import JsonObject, ProjectConfig, Resolution, Tool
 from vespe.outcomes import Call, Outcome
 from vespe.registry import ToolRegistry
+from vespe.termination import own_handlers_wait
 from vespe.workspace import Workspace, fingerprint, open_workspace
 
 ProjectLike: TypeAlias = "Project | ProjectConfig | str | os.PathLike[str] | None"
@@ -79,7 +80,8 @@ class Project:
         InvalidTool, NotTrusted) this raises. `timeout_s` is the deadline in seconds; `cancel` ends the call.
         """
         call = Call(tool=uid, arguments={} if args is None else args, timeout_s=timeout_s)
-        return self.call_path().run(call, cancel=cancel)
+        with own_handlers_wait():
+            return self.call_path().run(call, cancel=cancel)
 
     def call_path(self) -> CallPath:
         """Give what runs calls in the project as it is now."""

@@ -8,6 +8,7 @@ from typing import Final
 
 from vespe import documents
 from vespe.errors import StorageError
+from vespe.termination import whole
 
 OLD: Final = ".1"
 """Added to the name of the file that a grown one becomes; there is one of those."""
@@ -22,6 +23,7 @@ class LogFile:
         self._inode = self._end = 0
         self._lock = threading.Lock()
 
+    @whole
     def append(self, line: bytes) -> None:
         """Write one line, in one call of the system; raises OSError."""
         with self._lock:

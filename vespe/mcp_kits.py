@@ -11,6 +11,7 @@ from typing import Final
 from vespe import defaults, documents, kit_staging, kits, locations, mcp_definitions, tooldir
 from vespe.errors import InvalidDocument, StorageError, UsageError
 from vespe.models import JsonObject
+from vespe.termination import whole
 
 SERVER_KEY: Final = "mcp_server"
 """The key of kit_config.json under which the server stands: `command`, or `url` and `headers`, `secrets`, `timeout_s`."""
@@ -67,6 +68,7 @@ def draft(kit_id: str, server: JsonObject, definitions: Iterable[JsonObject], *,
     return Draft(kit_id=kit_id, server=server, about=about, definitions=kept, tools=tools, left_out=tuple(left_out))
 
 
+@whole
 def write(made: Draft) -> str:
     """Put a kit in its place, whole or not at all, in place of an earlier snapshot; raises StorageError."""
     path = kit_path(made.kit_id)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from vespe.deferred import deferred
 from vespe.file_walk import open_beneath
+from vespe.termination import whole
 
 if TYPE_CHECKING:
     import ctypes
@@ -48,6 +49,7 @@ class Place:
         return self.generation is not None or self.birth_ns is not None
 
 
+@whole
 def place_of(root: str, *names: str) -> Place | None:
     """Identify the directory at `names` beneath `root`, following no link on the way; None where there is none."""
     try:

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from vespe import file_walk, leftovers
 from vespe.digests import TextDigest, Tree
 from vespe.errors import StorageError
+from vespe.termination import whole
 
 _NAME = re.compile(r"vespe-[0-9a-f]{24}")
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -27,6 +28,7 @@ _MOST_REMOVED = 16
 
 
 @contextlib.contextmanager
+@whole
 def private_copy(root: str, *names: str, raw: bool = False) -> Iterator[tuple[str, Tree]]:
     """Copy the directory at `names` beneath `root` and give the copy's path, whose last part is the same, and its tree.
 

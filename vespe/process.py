@@ -16,7 +16,7 @@ from typing import Any
 from vespe import defaults
 from vespe.child_scripts import BOOT, boot_message
 from vespe.errors import Interrupted, InvalidArguments, OutputTooLarge, StorageError, TimedOut, ToolExecutionError
-from vespe.termination import held, let_through
+from vespe.termination import open_to_signals, own_handlers_wait, whole
 
 _SUPERVISOR = os.path.join(os.path.dirname(os.path.abspath(__file__)), "supervisor.py")
 _RESULT_FD = 3
@@ -69,6 +69,7 @@ class Finished:
     duration_s: float
 
 
+@whole
 def run(command: Command, *, cancel: threading.Event | None = None) -> Finished:
     """Run a command to its end and give what it wrote; nothing that it started is left when this returns or raises.
 
@@ -77,8 +78,8 @@ def run(command: Command, *, cancel: threading.Event | None = None) -> Finished:
     are left). On KeyboardInterrupt the tree ends first.
     """
     payload = _payload(command)
-    with held() as before:
-        call = _Call(command, before)
+    with own_handlers_wait():
+        call = _Call(command)
         try:
             call.start(payload)
             call.watch(cancel)
@@ -175,8 +176,8 @@ class _Output:
 class _Call:
     """One run: the supervisor, the pipes to it and to the tool, and why it is being ended. Only its waits can be interrupted."""
 
-    def __init__(self, command: Command, unheld: frozenset[int]) -> None:
-        self.command, self.unheld = command, unheld
+    def __init__(self, command: Command) -> None:
+        self.command = command
         self.program = command.name or os.path.basename(command.argv[0])
         self.began = time.monotonic()
         self.deadline = self.began + command.timeout_s
@@ -262,10 +263,13 @@ class _Call:
                 return
             look = _CANCEL_POLL_S if cancel is not None and self.give_up is None else _LOOK_S
             wait = min((self.give_up or self.deadline) - now, look)
-            with let_through(self.unheld):
-                ready = self.selector.select(max(wait, 0))
-            for key, _ in ready:
+            for key, _ in self._ready(max(wait, 0)):
                 self._serve(key.fd, key.data)
+
+    @open_to_signals
+    def _ready(self, wait_s: float) -> list[tuple[selectors.SelectorKey, int]]:
+        """Wait for pipes that are ready; what an interruption takes away is ready again the next time."""
+        return self.selector.select(wait_s)
 
     def _serve(self, fd: int, name: str) -> None:
         """Move the bytes of one pipe that is ready."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from vespe import defaults, documents, locations, process
 from vespe.deferred import deferred
 from vespe.errors import StorageError, ToolExecutionError
+from vespe.termination import whole
 
 if TYPE_CHECKING:
     import shutil
@@ -62,6 +63,7 @@ def interpreter(
     return python
 
 
+@whole
 def _make(place: str, dependencies: tuple[str, ...], *, environment: Mapping[str, str], cancel: threading.Event | None) -> None:
     aside = f"{place}.{os.getpid():x}.tmp"
     extra = {name: environment[name] for name in (*_OWN_VARIABLES, *_PROXIES) if name in environment}

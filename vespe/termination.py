@@ -1,14 +1,29 @@
-"""SIGTERM and SIGHUP as Ctrl-C: what runs is ended, and what was made for it taken away, before the command ends."""
+"""Ctrl-C, SIGTERM and SIGHUP: they end what runs, what was made for it is taken away, and what must be whole is not cut in two."""
 
+# Python raises KeyboardInterrupt between any two steps of the main thread, between the last step of a `with` and its end too. So a
+# handler of ours looks where the thread is: in a function that is `whole` the signal waits, and comes again a moment later.
+
+import _thread
 import contextlib
 import signal
 import threading
-from collections.abc import Iterator
-from types import FrameType
-from typing import Final
+import time
+from collections.abc import Callable, Iterator
+from types import CodeType, FrameType
+from typing import Any, Final, TypeVar
 
+_F = TypeVar("_F", bound=Callable[..., Any])
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGHUP)
-_HELD: Final = (signal.SIGINT, *_SIGNALS)
+_ALL: Final = (signal.SIGINT, *_SIGNALS)
+_PATIENCE_S: Final = 3.0
+"""How long the first Ctrl-C may take to end a command before the next is heard: tidying up takes no longer."""
+_AGAIN_S: Final = 0.002
+_WHOLE_FILES: Final = ("<frozen importlib._bootstrap>", "<frozen importlib._bootstrap_external>", "/tempfile.py")
+"""Whatever they call is whole too: an import and a temporary directory are there, or are not."""
+_LOST: Final = ("__del__", "gc_callback")
+"""What Python calls on its own: an exception there has nowhere to go. The latter is Hypothesis's."""
+_WHOLE: Final[set[CodeType]] = set()
+_OPEN: Final[set[CodeType]] = set()
 
 
 class Terminated(KeyboardInterrupt):
@@ -19,47 +34,57 @@ class Terminated(KeyboardInterrupt):
         self.number = number
 
 
+def whole(function: _F) -> _F:
+    """Mark a function that no signal interrupts, nor what it calls, where Vespe handles signals; a generator, while it does not wait."""
+    _WHOLE.add(function.__code__)
+    return function
+
+
+def open_to_signals(function: _F) -> _F:
+    """Mark a function that signals interrupt even where it is called by one that is `whole`: what waits."""
+    _OPEN.add(function.__code__)
+    return function
+
+
 @contextlib.contextmanager
 def termination_as_interrupt() -> Iterator[None]:
-    """Raise Terminated in the main thread at the first SIGTERM or SIGHUP; while that is on its way, more of them are ignored.
+    """Raise KeyboardInterrupt in the main thread at Ctrl-C, Terminated at the first SIGTERM or SIGHUP; never in what is `whole`.
 
-    A signal that is ignored (`nohup`), or that the program handles itself, stays as it is. In another thread than the main
-    one, where no handler can be set, this does nothing.
+    While one is on its way more of them are ignored, Ctrl-C as long as tidying up may take. A signal that is ignored (`nohup`), or
+    a SIGTERM or SIGHUP that the program handles itself, stays as it is. In another thread than the main one, where no handler can
+    be set, this does nothing.
     """
-    here = threading.current_thread() is threading.main_thread()
-    taken = [number for number in _SIGNALS if here and signal.getsignal(number) is signal.SIG_DFL]
+    way = _Way()
+    taken = _taken(way.handle, lambda number, handler: callable(handler) if number == signal.SIGINT else handler is signal.SIG_DFL)
     try:
-        for number in taken:
-            signal.signal(number, _terminate)
         yield
     finally:
-        for number in taken:
-            signal.signal(number, signal.SIG_DFL)
+        _given_back(taken)
+
+
+def go_on() -> None:
+    """Say that an interruption was dealt with, and what it interrupted goes on: the next Ctrl-C is heard at once."""
+    way = getattr(signal.getsignal(signal.SIGINT), "__self__", None)
+    if isinstance(way, _Way):
+        way.since = None
 
 
 @contextlib.contextmanager
-def held() -> Iterator[frozenset[int]]:
-    """Let Ctrl-C, SIGTERM and SIGHUP wait in this thread until the end; gives the signals that waited before already.
+def own_handlers_wait() -> Iterator[None]:
+    """Let signals that the program handles itself wait in what is `whole`, where the program is not the command: a library's calls.
 
-    Python raises KeyboardInterrupt between any two steps: what must not stop half-way is done while it is held.
+    In another thread than the main one, which no handler interrupts, this does nothing.
     """
-    # The mask is known before it changes: Python raises what came in between after it has changed.
-    before = frozenset(signal.pthread_sigmask(signal.SIG_BLOCK, ()))
-    try:
-        signal.pthread_sigmask(signal.SIG_BLOCK, _HELD)
-        yield before
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    before: dict[int, Any] = {}
 
+    def handle(number: int, frame: FrameType | None) -> None:
+        before[number](number, frame) if _is_open(frame) else _come_again(number)
 
-@contextlib.contextmanager
-def let_through(before: frozenset[int]) -> Iterator[None]:
-    """Within `held`, let them come while this is entered; one that waits is raised at once."""
+    taken = _taken(handle, lambda number, handler: callable(handler) and not _is_ours(handler), before)
     try:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_BLOCK, _HELD)
+        _given_back(taken)
 
 
 def signal_of(error: BaseException | None) -> int:
@@ -69,8 +94,69 @@ def signal_of(error: BaseException | None) -> int:
     return error.number if error is not None else int(signal.SIGINT)
 
 
-def _terminate(number: int, _: FrameType | None) -> None:
-    for other in _SIGNALS:
-        if signal.getsignal(other) is _terminate:
-            signal.signal(other, signal.SIG_IGN)
-    raise Terminated(number)
+class _Way:
+    """The way of an interruption to the end of a command: `since` when one is on it, None where none is."""
+
+    def __init__(self) -> None:
+        self.since: float | None = None
+
+    def handle(self, number: int, frame: FrameType | None) -> None:
+        now = time.monotonic()
+        if self.since is not None and (number != signal.SIGINT or now - self.since < _PATIENCE_S):
+            return None
+        if not _is_open(frame):
+            return _come_again(number)
+        self.since = now
+        if number == signal.SIGINT:
+            raise KeyboardInterrupt
+        raise Terminated(number)
+
+
+def _is_ours(handler: Any) -> bool:
+    return isinstance(getattr(handler, "__self__", None), _Way) or getattr(handler, "__module__", "") == __name__
+
+
+def _is_open(frame: FrameType | None) -> bool:
+    """Whether a signal may be raised where the main thread is."""
+    if frame is not None and frame.f_code.co_filename in (contextlib.__file__, __file__):
+        return False
+    while frame is not None:
+        code = frame.f_code
+        if code in _OPEN:
+            return True
+        if code in _WHOLE or code.co_name in _LOST or code.co_filename.endswith(_WHOLE_FILES):
+            return False
+        frame = frame.f_back
+    return True
+
+
+def _come_again(number: int) -> None:
+    """Send the signal to the main thread again in a moment. No lock is needed to begin this thread: the main one may hold any."""
+    main = threading.main_thread().ident
+    if main is not None:
+        _thread.start_new_thread(_send, (main, number))
+
+
+def _send(main: int, number: int) -> None:
+    time.sleep(_AGAIN_S)
+    signal.pthread_kill(main, number)
+
+
+@whole
+def _taken(
+    handle: Callable[[int, FrameType | None], None], wanted: Callable[[int, Any], bool], before: dict[int, Any] | None = None
+) -> dict[int, Any]:
+    """Set `handle` for each signal that is wanted, and give what handled it before."""
+    before = {} if before is None else before
+    if threading.current_thread() is threading.main_thread():
+        for number in _ALL:
+            if wanted(number, handler := signal.getsignal(number)):
+                before[number] = handler
+                signal.signal(number, handle)
+    return before
+
+
+@whole
+def _given_back(before: dict[int, Any]) -> None:
+    for number in reversed(before):
+        signal.signal(number, before[number])

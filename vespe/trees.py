@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from vespe import documents
 from vespe.errors import InvalidDocument, Refused, StorageError
+from vespe.termination import whole
 
 MAX_FILES = 1000
 MAX_BYTES = 32 * 1024 * 1024
@@ -44,6 +45,7 @@ def read_tree(directory: str) -> dict[str, TreeFile]:
     return files
 
 
+@whole
 def place_tree(parent: str, name: str, files: Mapping[str, TreeFile], *, check: Callable[[str], None]) -> str:
     """Make the directory `name` in `parent` with these files, wholly or not at all, and give its path.
 
@@ -72,6 +74,7 @@ def place_tree(parent: str, name: str, files: Mapping[str, TreeFile], *, check: 
     return place
 
 
+@whole
 def remove_tree(parent: str, name: str) -> None:
     """Take the directory `name` out of `parent` in one rename, then delete it; links in it are deleted, never followed.
 

@@ -122,7 +122,7 @@ class World:
         """Run one command in this process, so that whatever it imports is there for the runs that are forked off."""
         out, err = os.dup(1), os.dup(2)
         with self.entered():
-            self._redirect()
+            self.redirect()
             try:
                 return main(list(command))
             finally:
@@ -135,7 +135,7 @@ class World:
         """Run one command in a forked process, with one fault at one call."""
 
         def action() -> int:
-            self._redirect()
+            self.redirect()
             code = main(list(command))
             sys.stdout.flush()
             sys.stderr.flush()
@@ -185,7 +185,8 @@ class World:
         except errors.NotTrusted:
             return "no"
 
-    def _redirect(self) -> None:
+    def redirect(self) -> None:
+        """Have all that is printed go to `said`, and read nothing."""
         os.ftruncate(self._said, 0)
         os.lseek(self._said, 0, os.SEEK_SET)
         os.dup2(self._said, 1)

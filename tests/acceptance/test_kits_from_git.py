@@ -49,7 +49,7 @@ def test_p10_a_source_that_hangs_ends_the_command_with_124(served: GitServer, pr
     arguments = ["kit", "install", served.url("kit"), "--yes", "--json"]
     code = f"import sys; from vespe import git; git.TIMEOUT_S = 1.0; from vespe.cli import main; sys.exit(main({arguments!r}))"
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=project, capture_output=True, text=True, encoding="utf-8", timeout=60, check=False
+        [sys.executable, "-c", code], cwd=project, capture_output=True, text=True, encoding="utf-8", timeout=PATIENCE_S, check=False
     )
     assert done.returncode == 124 and json.loads(done.stdout)["error"]["code"] == "timed_out"
     assert not (project / ".vespe/kits.lock.json").exists()

@@ -15,6 +15,7 @@ import pytest
 
 from tests import conformance_project
 from tests.http_serving import gone, noted, serving, stocked
+from tests.ondisk import PATIENCE_S
 
 MODULES = Path(sys.prefix) / "node" / "node_modules"
 BASELINE: dict[str, dict[str, str]] = json.loads(
@@ -71,7 +72,7 @@ def endpoint(request: pytest.FixtureRequest, tmp_path: Path, home: Path) -> Iter
         yield f"http://localhost:{process.stdout.readline().strip()}/mcp"
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(PATIENCE_S)
         process.stdout.close()
 
 

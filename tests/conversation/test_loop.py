@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.conversation.agents_on_disk import NUMBER, READ_ONLY, Bench, assert_consistent, call, results
+from tests.ondisk import PATIENCE_S
 from vespe import Limits, Transcript
 from vespe.conversation import transcripts
 from vespe.conversation.loop import text_of, told_limit
@@ -26,7 +27,7 @@ def test_the_results_go_back_under_their_ids_and_the_model_goes_on_until_it_call
 
 
 def test_streamed_or_not_in_order_or_at_the_same_time_the_transcript_is_the_same(bench: Bench) -> None:
-    gate = threading.Barrier(2, timeout=10)
+    gate = threading.Barrier(2, timeout=PATIENCE_S)
     bench.tool("together", lambda n: (gate.wait(), n)[1], schema=NUMBER, annotations=READ_ONLY)
     bench.tool("apart", lambda n: n, schema=NUMBER)
     turns: list[Any] = [[call("together", {"n": 1}), call("together", {"n": 2})], [call("apart", {"n": 3}), call("apart", {"n": 4})], "end"]

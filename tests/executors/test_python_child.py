@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.ondisk import PATIENCE_S
 from vespe import child_scripts
 
 EXECUTORS = Path(child_scripts.__file__).parent / "executors"
@@ -26,7 +27,7 @@ def answer(directory: Path, source: str, *, env: Mapping[str, str] = COVERAGE, *
     data = child_scripts.boot_message(CHILD, whole | {"inputs": {}, "args": {}, "values": child_scripts.compiled(VALUES)} | message)
     reader, writer = os.pipe()
     arguments = [sys.executable, "-I", "-B", "-X", "utf8", "-c", child_scripts.BOOT, str(writer)]
-    done = subprocess.run(arguments, input=data, capture_output=True, pass_fds=[writer], env=env, check=False, timeout=30)
+    done = subprocess.run(arguments, input=data, capture_output=True, pass_fds=[writer], env=env, check=False, timeout=PATIENCE_S)
     os.close(writer)
     with open(reader, "rb") as result:
         told = result.read()

@@ -17,7 +17,7 @@ from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 
 from tests.http_serving import Serving, gone, noted, serving, stocked
-from tests.ondisk import python_tool
+from tests.ondisk import PATIENCE_S, python_tool
 from vespe.serve.http_handlers import connection_of
 
 MODES = ("auto", "legacy")
@@ -26,7 +26,7 @@ MODES = ("auto", "legacy")
 @contextlib.asynccontextmanager
 async def connected(served: Serving, mode: Any, **options: Any) -> AsyncIterator[Client]:
     async with (
-        httpx2.AsyncClient(headers=served.headers, timeout=30, trust_env=False) as http,
+        httpx2.AsyncClient(headers=served.headers, timeout=PATIENCE_S, trust_env=False) as http,
         Client(streamable_http_client(served.url, http_client=http), mode=mode, cache=None, **options) as client,
     ):
         yield client
@@ -169,7 +169,7 @@ def round_robin(*ports: int) -> Iterator[tuple[int, list[int]]]:
     finally:
         with contextlib.suppress(OSError):
             listener.shutdown(socket.SHUT_RDWR)
-        accepting.join(10)
+        accepting.join(PATIENCE_S)
         for end in (listener, *opened):
             end.close()
 

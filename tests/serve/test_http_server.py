@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.http_serving import Serving, gone, noted, serving, stocked
+from tests.ondisk import PATIENCE_S
 from vespe.errors import StorageError
 from vespe.serve import http_server
 
@@ -20,7 +21,7 @@ def calling(served: Serving, mark: Path) -> socket.socket:
     """Give the open connection of a call of `nap`."""
     params = {"name": "nap", "arguments": {"mark": str(mark)}, "_meta": MODERN}
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})
-    connection = socket.create_connection(("127.0.0.1", served.port), timeout=20)
+    connection = socket.create_connection(("127.0.0.1", served.port), timeout=PATIENCE_S)
     connection.sendall(
         f"POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {served.token}\r\nContent-Type: application/json\r\n"
         f"Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: nap\r\n"
@@ -31,7 +32,7 @@ def calling(served: Serving, mark: Path) -> socket.socket:
 
 def test_p44_half_open_connections_are_closed_and_others_are_answered_meanwhile(project: Path) -> None:
     with serving(stocked(project)) as served, contextlib.ExitStack() as stack:
-        half = [stack.enter_context(socket.create_connection(("127.0.0.1", served.port), timeout=20)) for _ in range(800)]
+        half = [stack.enter_context(socket.create_connection(("127.0.0.1", served.port), timeout=PATIENCE_S)) for _ in range(800)]
         for number, connection in enumerate(half):
             with contextlib.suppress(OSError):
                 connection.sendall(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\n" if number % 2 else b"P")
@@ -64,7 +65,7 @@ def test_p31_a_stream_that_is_open_for_ever_does_not_keep_the_server_alive(proje
     with serving(stocked(project)) as served:
         _, answer = served.post()
         session = answer.lower().partition(b"mcp-session-id: ")[2].split(b"\r\n")[0].decode()
-        with socket.create_connection(("127.0.0.1", served.port), timeout=20) as stream:
+        with socket.create_connection(("127.0.0.1", served.port), timeout=PATIENCE_S) as stream:
             head = f"GET /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {served.token}\r\nMcp-Session-Id: {session}\r\n"
             stream.sendall(f"{head}MCP-Protocol-Version: 2025-11-25\r\nAccept: text/event-stream\r\n\r\n".encode())
             assert stream.recv(1024).startswith(b"HTTP/1.1 200")
@@ -73,7 +74,7 @@ def test_p31_a_stream_that_is_open_for_ever_does_not_keep_the_server_alive(proje
 
 def test_two_requests_in_a_row_and_a_slow_second_one_are_told_apart(project: Path) -> None:
     health = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
-    with serving(stocked(project)) as served, socket.create_connection(("127.0.0.1", served.port), timeout=20) as connection:
+    with serving(stocked(project)) as served, socket.create_connection(("127.0.0.1", served.port), timeout=PATIENCE_S) as connection:
         answers = connection.makefile("rb")
         for pause in (0.0, 0.2):
             connection.sendall(health[:10])

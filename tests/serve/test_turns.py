@@ -4,6 +4,7 @@ import queue
 import threading
 from collections.abc import Iterator
 
+from tests.ondisk import PATIENCE_S
 from vespe.serve.turns import Turns
 
 
@@ -18,7 +19,7 @@ def test_another_thread_reads_on_while_one_item_takes_long() -> None:
 
     def handle(item: int) -> None:
         if item == 1:
-            assert second.wait(10)
+            assert second.wait(PATIENCE_S)
         if item == 2:
             second.set()
 

@@ -11,7 +11,7 @@ from vespe.conversation import waiting_calls
 from vespe.conversation.agents import Agent
 from vespe.conversation.loop import DONE
 from vespe.conversation.transcripts import Transcript
-from vespe.termination import Terminated
+from vespe.termination import Terminated, go_on
 
 
 @click.command("chat", epilog="Example: vespe agent chat --provider anthropic --model claude-sonnet-4-5")
@@ -50,6 +50,7 @@ def _session(agent: Agent, shown: Shown) -> None:
             if isinstance(interruption, Terminated):
                 raise
             interrupted = True
+            go_on()
 
 
 def _step(agent: Agent, shown: Shown) -> bool:

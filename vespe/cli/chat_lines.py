@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 from vespe.cli import report
 from vespe.deferred import deferred
-from vespe.termination import Terminated
+from vespe.termination import Terminated, go_on
 
 if TYPE_CHECKING:
     import readline
@@ -29,6 +29,7 @@ def next_line() -> str | None:
         except KeyboardInterrupt as interruption:
             if isinstance(interruption, Terminated) or not sys.stdin.isatty():
                 raise
+            go_on()
             report.say("")
             continue
         if line.strip():

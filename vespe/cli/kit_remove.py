@@ -8,6 +8,7 @@ from vespe import kit_lock, kit_removal, kit_store, kits, own_kits, project
 from vespe.cli import kit_facts, kit_review, locks, options, report
 from vespe.errors import KitNotFound, NotFound
 from vespe.kit_lock import LockedKit
+from vespe.termination import whole
 from vespe.workspace import find_root
 
 
@@ -32,9 +33,7 @@ def command(kit_ids: tuple[str, ...], user: bool, yes: bool, project_dir: str | 
     for path in paths:
         report.say(f"{report.one_line(str(path))} is a kit of your own: its directory would be deleted")
     options.confirmed(f"Remove {', '.join(named)}?", yes=yes)
-    if root is not None and not user:  # first, so that a project is never left with an active kit that is not there
-        project.set_active(root, named, active=False)
-    gone = kit_removal.remove(locked, lock) if locked else ()
+    gone = _taken_out(named, locked, lock, root=None if user else root)
     for kit in gone:
         report.say(f"removed {kit.kit_id}")
     stood = {kit_id: own_kits.remove_own(kit_id) for kit_id in own}
@@ -43,6 +42,13 @@ def command(kit_ids: tuple[str, ...], user: bool, yes: bool, project_dir: str | 
     if as_json:
         rows = [*(kit_review.document_of(kit) for kit in gone), *({"kit_id": kit_id, "path": path} for kit_id, path in stood.items())]
         report.emit_json({"lock": lock if locked else None, "removed": rows})
+
+
+@whole
+def _taken_out(named: Sequence[str], locked: Sequence[str], lock: str, *, root: str | None) -> tuple[LockedKit, ...]:
+    if root is not None:  # first, so that a project is never left with an active kit that is not there
+        project.set_active(root, named, active=False)
+    return kit_removal.remove(locked, lock) if locked else ()
 
 
 def _sorted_out(kit_ids: Sequence[str], known: Mapping[str, LockedKit], root: str | None) -> tuple[list[str], list[str]]:

@@ -13,6 +13,7 @@ from vespe.adapters import recognition
 from vespe.cli import options, report
 from vespe.drafts import Draft, check_name
 from vespe.models import JsonObject, JsonValue, Tool
+from vespe.termination import whole
 from vespe.workspace import find_root, project_has
 
 _MAX_BYTES: Final = 16 * defaults.MAX_FILE_BYTES
@@ -55,9 +56,15 @@ def _made(root: str, drafts: list[Draft]) -> list[Tool]:
     made: list[Tool] = []
     with contextlib.ExitStack() as undo:
         for draft in drafts:
-            made.append(own_tools.create_tool(root, draft))
-            undo.callback(authoring.remove_tool, project.tools_dir(root), made[-1].uid)
+            made.append(_made_one(root, draft, undo))
         undo.pop_all()
+    return made
+
+
+@whole
+def _made_one(root: str, draft: Draft, undo: contextlib.ExitStack) -> Tool:
+    made = own_tools.create_tool(root, draft)
+    undo.callback(authoring.remove_tool, project.tools_dir(root), made.uid)
     return made
 
 

@@ -18,6 +18,7 @@ from vespe.conversation.transcripts import Transcript
 from vespe.conversation.turns import TurnRunner
 from vespe.models import JsonObject, Tool
 from vespe.providers.base import Answer, LLMProvider
+from vespe.termination import whole
 
 DONE: Final = "done"
 OnEvent = Callable[[StreamEvent], None]
@@ -207,6 +208,7 @@ class _Run:
             complete=self.answer is None or (self.answer.complete and self.answer.finish_reason not in ("length", "content_filter")),
         )
 
+    @whole
     def _keep(self, results: Mapping[int, CallResult]) -> None:
         ordered = [results[place] for place in sorted(results)]
         self.spent.calls += sum(result.ran for result in ordered)

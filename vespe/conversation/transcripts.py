@@ -11,6 +11,7 @@ from vespe import documents, locations
 from vespe.conversation.open_calls import ModelCall, calls_of, read_turns, with_ids
 from vespe.errors import InvalidDocument, StorageError
 from vespe.models import JsonObject, JsonValue
+from vespe.termination import whole
 
 MAX_BYTES: Final = 256 * 1024 * 1024
 _OWN: Final = "vespe"
@@ -51,17 +52,20 @@ class Transcript:
         """The calls that have no result yet, in order."""
         return read_turns(self.messages).open
 
+    @whole
     def add(self, message: JsonObject) -> None:
         """Add what somebody said: the user, or the model, whose calls are then open."""
         self.started = set()
         self.messages.append(_named(message, before=sum(map(_count, self.messages))))
         self._changed()
 
+    @whole
     def start(self, calls: Iterable[ModelCall]) -> None:
         """Note that these calls are about to run."""
         self.started |= {call.place for call in calls}
         self._changed()
 
+    @whole
     def answer(self, results: Mapping[int, JsonObject], *, settled: Iterable[int] = ()) -> None:
         """Add results, tool messages by the places of their calls; all results of a turn stand in the order of its calls.
 
@@ -78,6 +82,7 @@ class Transcript:
         self.started -= settled
         self._changed()
 
+    @whole
     def undo(self) -> bool:
         """Take back the last thing that the user said, and all that followed; gives whether there was one."""
         index = next((at for at in reversed(range(len(self.messages))) if self.messages[at].get("role") == "user"), None)

@@ -18,6 +18,7 @@ from vespe.conversation.open_calls import ModelCall
 from vespe.conversation.stops import Stop
 from vespe.models import Tool
 from vespe.outcomes import Call, Outcome
+from vespe.termination import whole
 
 MAX_PARALLEL: Final = 8
 _Tell: TypeAlias = Callable[[Callable[[], None]], object]
@@ -144,6 +145,7 @@ class _Work:
             if thread.ident is not None:
                 thread.join(max(0.0, until - time.monotonic()))
 
+    @whole
     def settle(self) -> None:
         """Answer what was begun and has no result: it was interrupted."""
         with self.lock:

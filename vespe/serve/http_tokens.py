@@ -9,6 +9,7 @@ from typing import Final
 
 from vespe import documents, locations
 from vespe.errors import InvalidDocument, Refused, StorageError
+from vespe.termination import whole
 
 _TOKEN: Final = re.compile(r"[A-Za-z0-9._~+/=-]{16,512}")
 _DIRECTORY: Final = "http"
@@ -31,6 +32,7 @@ def token_of(path: str) -> tuple[str, bool]:
 
 
 @contextlib.contextmanager
+@whole
 def token_for(port: int) -> Iterator[tuple[str, str]]:
     """Give a fresh token and the private file that holds it while the server lives; raises StorageError."""
     directory = os.path.join(locations.user_state_dir(), _DIRECTORY)
