@@ -18,7 +18,7 @@ from vespe.json_text import text_encoder
 from vespe.models import JsonObject, JsonValue, Tool
 from vespe.outcomes import Call, Execution, Failure, Outcome
 from vespe.registry import ToolRegistry
-from vespe.termination import open_to_signals, own_handlers_wait, whole
+from vespe.termination import in_main_thread, open_to_signals, own_handlers_wait, whole
 from vespe.tool_fields import MAX_TIMEOUT_S
 from vespe.workspace import Workspace
 
@@ -83,6 +83,8 @@ class CallPath:
     @whole
     def run_tool(self, tool: Tool, call: Call, *, cancel: threading.Event | None = None) -> Outcome:
         """Run one call of a tool that is resolved already; raises as `run` does."""
+        if not in_main_thread():
+            return self._run_whole(tool, call, cancel)
         with own_handlers_wait():
             return self._run_whole(tool, call, cancel)
 

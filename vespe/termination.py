@@ -62,6 +62,11 @@ def termination_as_interrupt() -> Iterator[None]:
         _given_back(taken)
 
 
+def in_main_thread() -> bool:
+    """Whether this thread is the one that handlers interrupt; all others need no guard against them."""
+    return _thread.get_ident() == threading.main_thread().ident
+
+
 def go_on() -> None:
     """Say that an interruption was dealt with, and what it interrupted goes on: the next Ctrl-C is heard at once."""
     way = getattr(signal.getsignal(signal.SIGINT), "__self__", None)
@@ -148,7 +153,7 @@ def _taken(
 ) -> dict[int, Any]:
     """Set `handle` for each signal that is wanted, and give what handled it before."""
     before = {} if before is None else before
-    if threading.current_thread() is threading.main_thread():
+    if in_main_thread():
         for number in _ALL:
             if wanted(number, handler := signal.getsignal(number)):
                 before[number] = handler

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from vespe import defaults, termination
+from vespe import defaults
 from vespe.cli import boundary
 from vespe.cli.verbs import VERBS
 from vespe.deferred import deferred
@@ -36,9 +36,7 @@ class LazyGroup(click.Group):
         first, second = self.table[cmd_name]
         if isinstance(second, dict):
             return LazyGroup(name=cmd_name, help=first, table=second, no_args_is_help=True)
-        # An import that a signal cuts in two fails with errors of its own, or loses the signal.
-        with termination.held():
-            command: click.Command = importlib.import_module(f"vespe.cli.{first}").command
+        command: click.Command = importlib.import_module(f"vespe.cli.{first}").command
         if not any(parameter.name == "no_color" for parameter in command.params):
             command.params.append(click.Option(["--no-color"], **_NO_COLOR))
         return command
