@@ -20,7 +20,8 @@ VespeError
 |   `-- MissingKey                a provider's API key has no value
 |-- ToolExecutionError            the tool itself failed
 |   |-- InvalidOutput             its result breaks its output schema, or is no JSON
-|   `-- OutputTooLarge            it wrote past the larger cap and was ended
+|   |-- OutputTooLarge            it wrote past the larger cap and was ended
+|   `-- SessionEnded              the session that the call was made in was ended because of another call
 |-- SourceUnavailable             where a kit comes from cannot be reached, or asks for credentials
 |-- ProviderError                 a model's endpoint refused, failed or broke off
 |   `-- Diverged                  a script or a recording has another request there
@@ -39,7 +40,7 @@ class VespeError(Exception):
     """The root: a sentence, a hint on what to do, and JSON-able fields for scripts.
 
     `code` is the stable name of the failure in JSON; `retryable` is true where the model that made the call
-    can mend it. Subclasses set both; none prints, exits or does anything else when it is made.
+    can mend it, or may make it again. Subclasses set both; none prints, exits or does anything else when it is made.
     """
 
     code: ClassVar[str] = "error"
@@ -287,6 +288,13 @@ class OutputTooLarge(ToolExecutionError):
     def __init__(self, message: str, *, kept: bytes = b"", hint: str = "", details: Mapping[str, Any] | None = None) -> None:
         super().__init__(message, hint=hint, details=details)
         self.kept = kept
+
+
+class SessionEnded(ToolExecutionError):
+    """The session with a server was ended because of another call in it; whether this one took effect is not known."""
+
+    code = "session_ended"
+    retryable = True
 
 
 class SourceUnavailable(VespeError):
