@@ -64,6 +64,13 @@ def test_calls_are_answered_by_their_numbers_after_it_was_said_that_they_were_se
         assert answered == number and json.loads(answer["result"]["content"][0]["text"]) == {"text": str(number)}
 
 
+def test_a_call_that_is_cancelled_after_its_answer_has_ended(kept: Kept) -> None:
+    kept.send({"id": 1, "tool": "echo", "arguments": {}, "digest": DIGEST})
+    assert [kept.hear()[1] for _ in range(2)] == ["open", "sent"] and "result" in kept.hear()[1]
+    kept.send({"cancel": 1})
+    assert kept.hear() == (1, "ended")
+
+
 def test_a_definition_that_is_not_the_approved_one_is_not_sent(kept: Kept) -> None:
     kept.send({"id": 1, "tool": "echo", "arguments": {}, "digest": "sha256:other"})
     kept.send({"id": 2, "tool": "other", "arguments": {}, "digest": DIGEST})

@@ -97,7 +97,7 @@ class LastingProcess:
         return found
 
     def _wake(self) -> None:
-        if not self._gone.is_set():
+        if self._waker >= 0:
             with contextlib.suppress(BlockingIOError):
                 os.write(self._waker, b"x")
 
@@ -109,9 +109,10 @@ class LastingProcess:
                     self._serve(key.fd, key.data)
         finally:
             with self._lock:
-                self._gone.set()
                 self._tree.close()
+                self._waker = -1
             self._over()
+            self._gone.set()
 
     def _due(self) -> float:
         """Do what is due, and give how long to wait for more; 0 where it has been waited long enough."""

@@ -23,7 +23,8 @@ def main() -> None:
     The first line says how to reach the server, as for `mcp_session.main`, and `idle_s`. Each further line is a call, `id`, `tool`,
     `arguments` and `digest`, or `{"cancel": id}`. Each line that is written to the descriptor that the last argument names begins
     with a call's number, or with 0 for the session: `0 open`, `0 {"error"}`; `N sent` just before a call goes to the server, then
-    `N {"result"}`, `N {"error"}` or `N {"large", "kept"}`, or `N ended`: the server has read that the call is cancelled.
+    `N {"result"}`, `N {"error"}` or `N {"large", "kept"}`, or `N ended`: the server has read that the call is
+    cancelled, or had answered it before.
     """
     os.dup2(2, 1)
     requests = _Requests()
@@ -91,6 +92,8 @@ class _Calls:
                     tasks.start_soon(self._call, request)
                 elif (scope := self._scopes.get(cancelled)) is not None:
                     scope.cancel()
+                else:
+                    _say(cancelled, "ended")
             tasks.cancel_scope.cancel()
         self._over.set()
 
