@@ -33,6 +33,7 @@ MADE: dict[type[VespeError], Callable[[], VespeError]] = {
     errors.ToolExecutionError: lambda: errors.ToolExecutionError("failed", details={"exit_code": 3}),
     errors.InvalidOutput: lambda: errors.InvalidOutput("is no JSON"),
     errors.OutputTooLarge: lambda: errors.OutputTooLarge("wrote too much", kept=b"head"),
+    errors.SessionEnded: lambda: errors.SessionEnded("was ended because of another call"),
     errors.ProviderError: lambda: errors.ProviderError("answered with status 429", status=429, transient=True),
     errors.Diverged: lambda: errors.Diverged("is another request", turn=2, pointer="/messages/1"),
     errors.StreamError: lambda: errors.StreamError("is larger than its caps"),
@@ -77,8 +78,9 @@ def test_every_error_has_a_code_of_its_own() -> None:
     assert all(re.fullmatch("[a-z]+(_[a-z]+)*", str(code)) for code in codes)
 
 
-def test_what_a_model_can_mend_is_retryable_and_nothing_else() -> None:
-    assert {c for c in CLASSES if c.retryable} == {errors.InvalidArguments, errors.ParsingError, errors.InvalidToolCall}
+def test_what_a_model_can_mend_or_make_again_is_retryable_and_nothing_else() -> None:
+    mended = {errors.InvalidArguments, errors.ParsingError, errors.InvalidToolCall}
+    assert {c for c in CLASSES if c.retryable} == {*mended, errors.SessionEnded}
 
 
 def test_every_leaf_is_made_in_these_tests() -> None:

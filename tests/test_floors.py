@@ -11,22 +11,22 @@ from vespe import deferred
 
 PACKAGE = Path(vespe.__file__).parent
 PLAN = """\
- 0  errors defaults deferred nesting pointers subschemas termination conversation
- 1  digests docstrings models escaping templates schema_bounds schema_growth violations addresses bodies child_scripts bm25
+ 0  errors defaults deferred nesting pointers subschemas termination conversation child_scripts
+ 1  digests docstrings models escaping templates schema_bounds schema_growth violations addresses bodies supervising bm25
     json_text hidden_text secret_shapes token_estimate schema_samples leftovers secret_names kit_names kit_sources serve stamps
  2  outcomes tool_templates script_metadata python_names python_types documents fields tool_fields implementations schemas
     locations process file_walk sockets slots confined redaction findings junit kit_templates kit_trees kit_limits jsonc
-    toml_entries mcp_clients steps provider_settings event_stream serve.blocks
+    toml_entries mcp_clients steps provider_settings event_stream serve.blocks lasting
  3  script_environments tooldir configuration places private_copy annotated python_classes schema_forms trees web text_search
     git_commit adapters.inner adapters.arguments positions expectations revisions schema_cases sizes tokenizer kit_archives
     kit_store kit_lock kit_folders git serve.messages serve.dialects log_file serve.lines jsonc_edits client_files mcp_definitions
     mcp_exchange
  4  annotations file_tools git_changes kits verdicts approvals project http_templates adapters.identifiers
     adapters.anthropic_blocks adapters.message_calls adapters.definitions adapters.anthropic_marks foreign schema_places
-    kit_staging git_refs git_whole client_entries mcp_session serve.pages serve.descriptions serve.progress serve.turns
+    mcp_channel kit_staging git_refs git_whole client_entries mcp_session serve.pages serve.descriptions serve.progress serve.turns
     serve.changes serve.http_gate serve.http_tokens conversation.system_prompts conversation.call_rules conversation.stops
     conversation.limits conversation.stream_pieces
- 5  adapters.shown adapters.openai_wire catalog scopes snapshots signatures trust adapters.anthropic_contents
+ 5  mcp_kept_session mcp_sessions adapters.shown adapters.openai_wire catalog scopes snapshots signatures trust adapters.anthropic_contents
     adapters.ollama_messages inclusion kit_signatures kit_links kit_packing stored_kits kit_trust git_objects mcp_kits
     conversation.stream_merging
  6  founding resolver drafts review adapters.anthropic_outbound adapters.anthropic_inbound adapters.stops lint.base lint.limits
@@ -91,7 +91,7 @@ OWNERS = {
     "tiktoken": "tokenizer",
     "mcp": "serve.http_handlers mcp_session",
     "mcp_types": "serve.http_handlers mcp_session",
-    "anyio": "serve.http_handlers mcp_session",
+    "anyio": "serve.http_handlers mcp_session mcp_kept_session",
     "pydantic": "mcp_session",
     "uvicorn": "serve.http_server",
     "h11": "serve.http_server",

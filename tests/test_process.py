@@ -339,7 +339,8 @@ def test_p31_ctrl_c_ends_the_tree_and_then_the_caller() -> None:
 EVERY_STEP = """
 import os, signal, sys
 sys.path.insert(0, {root!r})
-from vespe import process
+from vespe import process, supervising
+FILES = {{process.__file__, supervising.__file__}}
 command = process.Command(argv=["sh", "-c", "sleep 600; : {marker}"], cwd="/", env={{"PATH": "/usr/bin:/bin"}}, timeout_s=0.3)
 left = 0
 def step(frame, event, _):
@@ -351,7 +352,7 @@ def step(frame, event, _):
 def run(steps):
     global left
     left, before = steps, len(os.listdir("/dev/fd"))
-    sys.settrace(lambda frame, event, _: step if frame.f_code.co_filename == process.__file__ else None)
+    sys.settrace(lambda frame, event, _: step if frame.f_code.co_filename in FILES else None)
     try:
         try:
             process.run(command)

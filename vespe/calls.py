@@ -24,6 +24,7 @@ from vespe.workspace import Workspace
 
 if TYPE_CHECKING:
     from vespe import redaction
+    from vespe.mcp_sessions import Sessions
 else:
     redaction = deferred("vespe.redaction")
 
@@ -41,7 +42,8 @@ class CallPath:
     `registry` holds in-process implementations; `trusted` is the user's `--trust`; `keep_arguments` writes the
     arguments into the log and not only their digest; `environment` stands for `os.environ`; tools start in `directory`,
     the project's root by default; `progress` is told what takes long; `granted` stands for `trust.check`, and `log` for a
-    log opened for each call, in a process that lives. One CallPath serves many calls, from several threads.
+    log opened for each call, in a process that lives; there
+    `sessions` keeps those with MCP servers, and whoever made them closes them. One CallPath serves many calls, from several threads.
     """
 
     workspace: Workspace
@@ -53,6 +55,7 @@ class CallPath:
     progress: Callable[[str], None] | None = None
     granted: Callable[[str | None], trust.Grant] | None = None
     log: call_log.CallLog | None = None
+    sessions: "Sessions | None" = None
     _pinned: dict[str | None, bool] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
@@ -181,6 +184,7 @@ class CallPath:
             allow_hosts=self.user.allow_hosts,
             cancel=cancel,
             progress=self.progress,
+            sessions=self.sessions,
         )
 
     @property

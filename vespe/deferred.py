@@ -31,6 +31,7 @@ HEAVY: Final = (
     "tiktoken",
     "vespe.cli.report",
     "vespe.cli.size_report",
+    "vespe.mcp_channel",
     "vespe.redaction",
     "vespe.kit_lock",
     "vespe.kit_review",

@@ -379,8 +379,7 @@ def _line_of(text: str, needle: str | None) -> int:
         elif word == "}":
             keys.pop()
         elif token["key"] and needle is None:
-            key = json.loads(token["key"])
-            if key in keys[-1]:
+            if (key := json.loads(token["key"])) in keys[-1]:
                 return text.count("\n", 0, token.start()) + 1
             keys[-1].add(key)
         elif needle is not None and word == needle:

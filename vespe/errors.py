@@ -21,7 +21,8 @@ VespeError
 |   `-- MissingKey                a provider's API key has no value
 |-- ToolExecutionError            the tool itself failed
 |   |-- InvalidOutput             its result breaks its output schema, or is no JSON
-|   `-- OutputTooLarge            it wrote past the larger cap and was ended
+|   |-- OutputTooLarge            it wrote past the larger cap and was ended
+|   `-- SessionEnded              the session that the call was made in was ended because of another call
 |-- SourceUnavailable             where a kit comes from cannot be reached, or asks for credentials
 |-- ProviderError                 a model's endpoint refused, failed or broke off
 |   `-- Diverged                  a script or a recording has another request there
@@ -40,7 +41,7 @@ class VespeError(Exception):
     """The root: a sentence, a hint on what to do, and JSON-able fields for scripts.
 
     `code` is the stable name of the failure in JSON; `retryable` is true where the model that made the call
-    can mend it. Subclasses set both; none prints, exits or does anything else when it is made.
+    can mend it, or may make it again. Subclasses set both; none prints, exits or does anything else when it is made.
     """
 
     code: ClassVar[str] = "error"
@@ -68,12 +69,8 @@ class MissingExtra(VespeError, ImportError):
     code = "missing_extra"
 
     def __init__(self, what: str, *, extra: str, module: str) -> None:
-        super().__init__(
-            f"{what} needs the extra vespe[{extra}]: the module {module} is missing, or too old",
-            hint=f'pip install "vespe[{extra}]"',
-            details={"extra": extra, "module": module},
-        )
-        self.extra, self.module = extra, module
+        message = f"{what} needs the extra vespe[{extra}]: the module {module} is missing, or too old"
+        super().__init__(message, hint=f'pip install "vespe[{extra}]"', details={"extra": extra, "module": module})
 
 
 class NotFound(VespeError, LookupError):
@@ -276,8 +273,7 @@ class MissingKey(Refused):
     def __init__(self, provider: str, *, variable: str, empty: bool = False) -> None:
         super().__init__(
             f"{provider} needs an API key, but the environment variable {variable} is {'empty' if empty else 'not set'}",
-            hint=f"`export {variable}=KEY`, or keep the key in your configuration: "
-            f"`vespe config set providers.{provider}.api_key -` reads it from stdin",
+            hint=f"`export {variable}=KEY`, or keep the key: `vespe config set providers.{provider}.api_key -` reads it from stdin",
             details={"provider": provider, "variable": variable},
         )
         self.provider, self.variable = provider, variable
@@ -303,6 +299,13 @@ class OutputTooLarge(ToolExecutionError):
     def __init__(self, message: str, *, kept: bytes = b"", hint: str = "", details: Mapping[str, Any] | None = None) -> None:
         super().__init__(message, hint=hint, details=details)
         self.kept = kept
+
+
+class SessionEnded(ToolExecutionError):
+    """The session with a server was ended because of another call in it; whether this one took effect is not known."""
+
+    code = "session_ended"
+    retryable = True
 
 
 class SourceUnavailable(VespeError):

@@ -16,9 +16,9 @@ _START: Final = """\
 import os, sys
 sys.path.insert(0, sys.argv[1])
 try:
-    from vespe.mcp_session import main
+    from vespe.MODULE import main
 except ImportError as error:
-    os.write(int(sys.argv[-1]), b'{"error": {"kind": "missing", "message": "%s"}}' % (error.name or "mcp").encode())
+    os.write(int(sys.argv[-1]), b'MARK{"error": {"kind": "missing", "message": "%s"}}\\n' % (error.name or "mcp").encode())
 else:
     main()
 """
@@ -59,14 +59,11 @@ def ask(server: Server, request: JsonObject, surroundings: Surroundings, *, name
     Raises MissingExtra, Refused (a definition is another one than was approved, an address may not be reached), ToolExecutionError
     (the server does not start, ends, or answers with an error), InvalidOutput, OutputTooLarge, TimedOut, Interrupted.
     """
-    reach: JsonObject = {"command": list(server.command), "cwd": surroundings.directory} if server.command else {}
-    if server.url is not None:
-        reach = {"url": server.url, "headers": dict(server.headers), "allow_hosts": list(surroundings.allow_hosts)}
     command = process.Command(
-        argv=(sys.executable, *_FLAGS, "-c", _START, _ROOT),
+        argv=argv("mcp_session"),
         cwd=surroundings.directory,
         env=surroundings.environment,
-        stdin=documents.compact_json(reach | request).encode("utf-8"),
+        stdin=documents.compact_json(reach(server, surroundings) | request).encode("utf-8"),
         result_fd=True,
         timeout_s=surroundings.timeout_s,
         name=name,
@@ -74,14 +71,39 @@ def ask(server: Server, request: JsonObject, surroundings: Surroundings, *, name
     finished = process.run(command, cancel=surroundings.cancel)
     logs = finished.stderr.decode("utf-8", "replace")
     if not finished.result:
-        raise ToolExecutionError(f"the session with the MCP server of {name} ended without an answer", details=_said(logs))
+        raise ended(name, logs)
+    return answer(finished.result, logs, name=name, kit=kit)
+
+
+def argv(module: str, *, mark: str = "") -> tuple[str, ...]:
+    """Give what starts one of the modules that hold a session, in an interpreter that knows nothing of this one's surroundings.
+
+    `mark` stands before what it says of itself.
+    """
+    return (sys.executable, *_FLAGS, "-c", _START.replace("MODULE", module).replace("MARK", mark), _ROOT)
+
+
+def reach(server: Server, surroundings: Surroundings) -> JsonObject:
+    """Say how to reach a server, as a session takes it on its stdin."""
+    if server.command:
+        return {"command": list(server.command), "cwd": surroundings.directory}
+    return {"url": server.url, "headers": dict(server.headers), "allow_hosts": list(surroundings.allow_hosts)}
+
+
+def answer(data: bytes, logs: str, *, name: str, kit: str) -> Answer:
+    """Read what a session told; raises as `ask` does."""
     try:
-        document = documents.parse_object(finished.result, limit=len(finished.result))
+        document = documents.parse_object(data, limit=len(data))
     except InvalidDocument as error:
         raise InvalidOutput(f"what the MCP server of {name} answered {error.reason}", details=_said(logs)) from None
     if "error" in document:
         raise _error(document["error"], name, kit=kit, logs=logs)
     return Answer(document=document, logs=logs)
+
+
+def ended(name: str, logs: str) -> ToolExecutionError:
+    """Give the error of a session that ended without a word."""
+    return ToolExecutionError(f"the session with the MCP server of {name} ended without an answer", details=_said(logs))
 
 
 def _error(error: JsonObject, name: str, *, kit: str, logs: str) -> VespeError:

@@ -1,13 +1,13 @@
-"""One session with an MCP server, through the official SDK's client, in a process of its own: list its tools, or call one."""
+"""A session with an MCP server, through the official SDK's client, in a process of its own: list its tools, or call one."""
 
 import asyncio
 import json
 import os
 import socket
 import sys
-from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Any, Final
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from typing import Any, Final, NoReturn
 
 import anyio
 import httpx2
@@ -33,6 +33,24 @@ class _Odd(Exception):
     """The server does what no server may."""
 
 
+FAILURES: Final = (
+    OSError,
+    VespeError,
+    MCPError,
+    _Odd,
+    ValueError,
+    RuntimeError,
+    httpx2.HTTPError,
+    anyio.ClosedResourceError,
+    anyio.BrokenResourceError,
+)
+"""What a session, or a call in it, may end in."""
+
+
+def _nothing() -> None:
+    return None
+
+
 def main() -> None:
     """Read a request from stdin, and write its answer to the descriptor that the last argument names.
 
@@ -41,32 +59,54 @@ def main() -> None:
     """
     request = json.load(sys.stdin.buffer)
     os.dup2(2, 1)
+    run(request, lambda: _answered(request), failed=tell)
+
+
+def run(reach: JsonObject, work: Callable[[], Coroutine[Any, Any, None]], *, failed: Callable[[JsonObject], None]) -> NoReturn:
+    """Do the work of a session with the server that `reach` names, and end this process; `failed` tells why the work ended early."""
     try:
-        with asyncio.Runner(loop_factory=lambda: _Loop(request.get("allow_hosts", ()))) as runner:
-            runner.run(_answered(request))
+        with asyncio.Runner(loop_factory=lambda: _Loop(reach.get("allow_hosts", ()))) as runner:
+            runner.run(work())
     except BaseExceptionGroup as group:
-        _tell({"error": _told(_first(group))})
-    except (OSError, VespeError, MCPError, _Odd, ValueError, httpx2.HTTPError) as error:
-        _tell({"error": _told(error)})
+        failed({"error": told(_first(group))})
+    except FAILURES as error:
+        failed({"error": told(error)})
     # What is left of the server is ended by the supervisor of this process.
     os._exit(0)
 
 
 async def _answered(request: JsonObject) -> None:
-    name = types.Implementation(name="vespe", version=defaults.VERSION)
-    async with Client(_transport(request), client_info=name, cache=None) as client:
-        definitions = await _listed(client)
-        if "tool" not in request:
-            about = client.server_info
-            return _tell({"tools": definitions, "server": about.model_dump(mode="json", exclude_none=True) if about else {}})
-        known = {definition["name"]: definition for definition in definitions}
-        definition = known.get(request["tool"])
-        if definition is None:
-            return _tell({"error": {"kind": "gone", "message": f"the server no longer has a tool called {request['tool']!r}"}})
-        if mcp_definitions.digest(definition) != request["digest"]:
-            return _tell({"error": {"kind": "changed", "message": "its definition is not the one that was approved"}})
-        result = await client.call_tool(request["tool"], request["arguments"])
-        return _tell({"result": result.model_dump(mode="json", by_alias=True, exclude_none=True)})
+    async with connected(request) as client:
+        if "tool" in request:
+            return tell(await called(client, request))
+        definitions, about = await _listed(client), client.server_info
+        return tell({"tools": definitions, "server": about.model_dump(mode="json", exclude_none=True) if about else {}})
+
+
+def connected(reach: JsonObject, *, gone: Callable[[], object] = _nothing) -> Client:
+    """Give a client of the server that `reach` names, to be entered; `gone` is called where a server that was started has ended."""
+    transport = (
+        _stdio(reach["command"], reach["cwd"], gone=gone)
+        if "command" in reach
+        else _http(reach["url"], reach["headers"], reach["allow_hosts"])
+    )
+    return Client(transport, client_info=types.Implementation(name="vespe", version=defaults.VERSION), cache=None)
+
+
+async def called(client: Client, request: JsonObject, *, sending: Callable[[], object] = _nothing) -> JsonObject:
+    """Make a call if the tool's definition is the one that was approved: `{"result"}` or `{"error"}`; `sending` is called just before.
+
+    The server is asked for its definitions each time: what it says of its own accord about changes is not relied upon.
+    """
+    known = {definition["name"]: definition for definition in await _listed(client)}
+    definition = known.get(request["tool"])
+    if definition is None:
+        return {"error": {"kind": "gone", "message": f"the server no longer has a tool called {request['tool']!r}"}}
+    if mcp_definitions.digest(definition) != request["digest"]:
+        return {"error": {"kind": "changed", "message": "its definition is not the one that was approved"}}
+    sending()
+    result = await client.call_tool(request["tool"], request["arguments"])
+    return {"result": result.model_dump(mode="json", by_alias=True, exclude_none=True)}
 
 
 async def _listed(client: Client) -> list[JsonObject]:
@@ -85,12 +125,6 @@ async def _listed(client: Client) -> list[JsonObject]:
             raise _Odd("the server's list of tools goes in a circle")
         seen.add(cursor)
     raise _Odd(f"the server's list of tools has more than {_MAX_PAGES} pages")
-
-
-def _transport(request: JsonObject) -> AbstractAsyncContextManager[Any]:
-    if "command" in request:
-        return _stdio(request["command"], request["cwd"])
-    return _http(request["url"], request["headers"], request["allow_hosts"])
 
 
 @asynccontextmanager
@@ -132,7 +166,7 @@ def _judge(host: str, found: list[str], port: Any, allow_hosts: list[str]) -> No
 
 
 @asynccontextmanager
-async def _stdio(command: list[str], cwd: str) -> AsyncIterator[Any]:
+async def _stdio(command: list[str], cwd: str, *, gone: Callable[[], object]) -> AsyncIterator[Any]:
     """The server as a child of this process, a message a line; what is no message is let pass, what is no line is not."""
     try:
         process = await anyio.open_process(command, stderr=None, cwd=cwd)
@@ -141,7 +175,7 @@ async def _stdio(command: list[str], cwd: str) -> AsyncIterator[Any]:
     inbound, messages_in = anyio.create_memory_object_stream[Any](0)
     messages_out, outbound = anyio.create_memory_object_stream[SessionMessage](0)
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(_reading, process, inbound)
+        tasks.start_soon(_reading, process, inbound, gone)
         tasks.start_soon(_writing, process, outbound)
         try:
             yield messages_in, messages_out
@@ -153,7 +187,7 @@ async def _stdio(command: list[str], cwd: str) -> AsyncIterator[Any]:
             tasks.cancel_scope.cancel()
 
 
-async def _reading(process: Any, inbound: Any) -> None:
+async def _reading(process: Any, inbound: Any, gone: Callable[[], object]) -> None:
     buffer = b""
     async with inbound:
         try:
@@ -164,7 +198,7 @@ async def _reading(process: Any, inbound: Any) -> None:
                 if len(buffer) > defaults.LARGER_CAP_BYTES:
                     raise _Odd(f"the server wrote a line of more than {defaults.LARGER_CAP_BYTES} bytes")
         except (anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError):
-            return
+            gone()
 
 
 def _message(line: bytes) -> SessionMessage | Exception:
@@ -196,10 +230,12 @@ def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
     return next((error for error in found if isinstance(error, (_Odd, VespeError))), found[0])
 
 
-def _told(error: BaseException) -> JsonObject:
+def told(error: BaseException) -> JsonObject:
+    """Say an error as `kind` and `message`; the kind is `lost` where the connection to the server is."""
     if _REFUSALS:
         return {"kind": "refused", "message": str(_REFUSALS[0])}
-    return {"kind": "server", "message": _sentence(error) or type(error).__name__}
+    lost = isinstance(error, MCPError) and error.code == types.CONNECTION_CLOSED
+    return {"kind": "lost" if lost else "server", "message": _sentence(error) or type(error).__name__}
 
 
 def _sentence(error: BaseException) -> str:
@@ -212,7 +248,12 @@ def _sentence(error: BaseException) -> str:
     return f"the server's answer breaks the protocol at {place[:200]}: {first['msg']}{more}"
 
 
-def _tell(answer: JsonObject) -> None:
-    data = json.dumps(answer).encode("ascii")
+def tell(answer: JsonObject) -> None:
+    """Write an answer to the descriptor that the last argument names."""
+    write(json.dumps(answer).encode("ascii"))
+
+
+def write(data: bytes) -> None:
+    """Write bytes there."""
     while data:
         data = data[os.write(int(sys.argv[-1]), data) :]

@@ -26,4 +26,5 @@ def serve_stdio(
     Raises ProjectNotFound, InvalidDocument, NotTrusted where nothing of the project may run, and StorageError where stdin
     or stdout is closed. KeyboardInterrupt passes through once every call has been ended.
     """
-    stdio.serve(ServedTools(open_workspace(project), registry=registry, trusted=trusted, selection=selection))
+    with ServedTools(open_workspace(project), registry=registry, trusted=trusted, selection=selection) as tools:
+        stdio.serve(tools)

@@ -1,15 +1,18 @@
 """`vespe kit add-mcp`: from a server to tools that run, and what happens when the server changes."""
 
+import json
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.conversation.agents_on_disk import call, turn_of
 from tests.http_serving import serving, stocked
-from tests.mcp_servers import ByHand, definition
-from tests.ondisk import python_tool, vespe
-from tests.stdio_client import served
+from tests.mcp_servers import ByHand, Stateful, definition
+from tests.ondisk import PATIENCE_S, python_tool, vespe
+from tests.stdio_client import MODERN, served
 
 Command = Callable[..., Any]
 
@@ -136,3 +139,97 @@ def test_a_kit_goes_again_after_a_yes_and_is_active_here_no_more(server: ByHand,
     assert list((home / "data/vespe/kits").glob("*things*")) == []
     listed = command("tool", "list", "--json")
     assert listed.document["tools"] == [] and "things" not in listed.err
+
+
+@pytest.fixture
+def stateful(command: Command, tmp_path: Path) -> Stateful:
+    """A server that keeps something between calls, as an active kit."""
+    server = Stateful(tmp_path / "stateful")
+    made = command("kit", "add-mcp", "kept", "--yes", "--activate", "--", *server.command)
+    assert made.code == 0, made.err
+    return server
+
+
+def said(result: dict[str, Any]) -> str:
+    return str(result["content"][0]["text"])
+
+
+def test_what_a_server_keeps_survives_between_calls_of_one_process_and_not_between_two(
+    stateful: Stateful, command: Command, project: Path
+) -> None:
+    assert [command("tool", "run", "count").out for _ in range(2)] == ["1", "1"]
+    with served(project) as client:
+        assert [said(client.call("count")) for _ in range(3)] == ["1", "2", "3"]
+        assert said(client.call("pid")) == said(client.call("pid"))
+        assert client.close() == 0
+        assert stateful.processes() == []
+
+
+def test_what_a_server_keeps_survives_in_one_run_of_an_agent(stateful: Stateful, command: Command, project: Path) -> None:
+    turns = {"turns": [turn_of([call("count")]), turn_of([call("count"), call("count")]), turn_of("end")]}
+    (project / "script.json").write_text(json.dumps(turns), encoding="utf-8")
+    done = command("agent", "run", "go", "--provider", "simulated", "--script", str(project / "script.json"), "--approve", "all", "--json")
+    assert [made["content"] for made in done.document["calls"]] == ["1", "2", "3"]
+    assert stateful.processes() == []
+
+
+def test_calls_of_a_client_at_the_same_time_are_each_answered_with_their_own(stateful: Stateful, project: Path) -> None:
+    with served(project) as client:
+        for number in range(16):
+            arguments = {"text": f"text{number}", "seconds": 0.5 - number / 32}
+            client.send("tools/call", {"name": "later", "arguments": arguments}, id=number)
+        answers = [client.read() for _ in range(16)]
+        assert {answer["id"]: said(answer["result"]) for answer in answers} == {number: f"text{number}" for number in range(16)}
+
+
+def test_p44_a_call_that_a_client_cancels_ends_alone_where_the_server_obeys_and_else_with_its_server(
+    stateful: Stateful, project: Path
+) -> None:
+    with served(project) as client:
+        pid = said(client.call("pid"))
+        for name, same in (("later", True), ("deaf", False)):
+            arguments = {"text": name} | ({"seconds": 600} if same else {})
+            client.send("tools/call", {"name": name, "arguments": arguments}, id=name)
+            stateful.wait_for(name)
+            client.send("notifications/cancelled", {"requestId": name})
+            if not same:
+                assert stateful.gone()
+            assert (said(client.call("pid")) == pid) is same
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_p28_nothing_of_a_server_outlives_the_process_that_serves_its_tools(number: int, stateful: Stateful, project: Path) -> None:
+    with served(project, signalled=True) as client:
+        client.call("count")
+        client.send("tools/call", {"name": "deaf", "arguments": {"text": "deaf"}}, id=1)
+        stateful.wait_for("deaf")
+        client.process.send_signal(number)
+        client.process.wait(PATIENCE_S)
+        assert stateful.gone()
+
+
+def test_over_http_too_the_session_is_kept_and_ends_with_the_server(stateful: Stateful, project: Path) -> None:
+    body = '{{"jsonrpc":"2.0","id":{},"method":"tools/call","params":{{"name":"count","arguments":{{}},"_meta":{}}}}}'
+    with serving(project) as up:
+        for number in (1, 2):
+            status, answer = up.post(
+                body.format(number, json.dumps(MODERN)),
+                MCP_Protocol_Version="2026-07-28",
+                Mcp_Method="tools/call",
+                Mcp_Name="count",
+            )
+            assert status == 200 and f'"text":"{number}"' in answer.decode().replace(": ", ":")
+        assert up.stop() == 130 and stateful.processes() == []
+
+
+def test_p36_a_secret_is_struck_out_of_what_a_kept_session_gives_and_logs(
+    command: Command, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOKEN", "s3cr3t-value")
+    server = Stateful(tmp_path / "stateful")
+    assert command("kit", "add-mcp", "kept", "--yes", "--activate", "--secret", "TOKEN", "--", *server.command).code == 0
+    with served(project) as client:
+        for _ in range(2):
+            result = client.call("says", text="it is s3cr3t-value")
+            assert "s3cr3t-value" not in json.dumps(result) and said(result)
+        assert b"s3cr3t-value" not in b"".join(Path(f"/proc/{line.split()[0]}/cmdline").read_bytes() for line in server.processes())

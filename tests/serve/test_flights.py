@@ -119,3 +119,12 @@ def test_code_of_this_process_that_was_cancelled_meanwhile_is_let_be_and_not_ans
     calls.go.set()
     calling.join(PATIENCE_S)
     assert not calling.is_alive() and sent.empty() and flights.stop(grace_s=0, end_s=PATIENCE_S)
+
+
+def test_at_the_end_what_calls_have_in_common_is_ended_once_they_were_told(sent: Any) -> None:
+    calls, told = Calls(), []
+    flights = Flights(calls, sent.put)
+    flights.submit(pending(1), size=1)
+    calls.begun.get(timeout=PATIENCE_S)
+    assert flights.stop(grace_s=0, end_s=PATIENCE_S, ended=lambda: told.append("ended"))
+    assert told == ["ended"] and sent.empty()

@@ -35,6 +35,7 @@ def command(resume: str | None, **given: Any) -> None:
         _session(agent, shown)
     finally:
         provider.close()
+        agent.close()
 
 
 def _session(agent: Agent, shown: Shown) -> None:

@@ -69,6 +69,7 @@ def _run(prompt: str | None, resume: str | None, *, save: str | None, as_json: b
     finally:
         shown.end()
         provider.close()
+        agent.close()
     return _ended(result, kept, as_json=as_json)
 
 

@@ -39,18 +39,21 @@ def command(
     disk changes for the client too. It ends when stdin does, at Ctrl-C and at SIGTERM, and no tool's process outlives it.
     """
     selection = Selection(kits=kits, names=names, read_only=read_only)
-    tools = ServedTools(open_workspace(project_dir), trusted=trusted, selection=selection, keep_arguments=log_arguments)
+    with ServedTools(open_workspace(project_dir), trusted=trusted, selection=selection, keep_arguments=log_arguments) as tools:
+        _serve(tools, http, max_calls=max_calls)
+    return 0
+
+
+def _serve(tools: ServedTools, http: mcp_http.HttpSettings | None, *, max_calls: int) -> None:
     gc.freeze()
     gc.enable()  # unlike a command, a server lives
     for sentence in (*tools.warnings, *tools.left_out):
         _warn(sentence)
     if http is not None:
-        mcp_http.serve(tools, http, max_calls=max_calls)
-        return 0
+        return mcp_http.serve(tools, http, max_calls=max_calls)
     if os.isatty(0):
         report.note(f"serving {report.count(len(tools.names), 'tool')} over stdin and stdout, for an MCP client to start; Ctrl-D ends it")
-    stdio.serve(tools, max_calls=max_calls, warn=_warn)
-    return 0
+    return stdio.serve(tools, max_calls=max_calls, warn=_warn)
 
 
 def _warn(sentence: str) -> None:

@@ -1,5 +1,6 @@
 """An agent: a model at a provider, a project's tools, and a conversation that goes on from one question to the next."""
 
+import copy
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from vespe.conversation.tool_sets import chosen, tool_set
 from vespe.conversation.transcripts import Transcript
 from vespe.conversation.turns import MAX_PARALLEL, TurnRunner
 from vespe.library import Project
+from vespe.mcp_sessions import Sessions
 from vespe.models import Tool
 from vespe.providers.base import LLMProvider
 from vespe.providers.requests import definitions
@@ -58,7 +60,8 @@ class Agent:
 
     `project` is a Project, a CallPath, or a path; None is the project that is found from here. `events`, an EventSystem, lets
     a GUI run the calls and watch, one after another; without it they run here. Nothing is sent unless the project is trusted at that
-    moment: NotTrusted.
+    moment: NotTrusted. Sessions with MCP servers are kept from one call to the next, unless the CallPath has its own, until `close` or the
+    end of a `with`; where nobody closes it they end when they are idle, and with the process.
     """
 
     def __init__(
@@ -73,6 +76,10 @@ class Agent:
     ) -> None:
         self.path = _path(project)
         self.path.check_trust()
+        self._sessions = Sessions()
+        if self.path.sessions is None:
+            self.path = copy.copy(self.path)
+            self.path.sessions = self._sessions
         self.options = options or AgentOptions()
         self.transcript = transcript or Transcript(model=provider.model)
         shown = tool_set(chosen(self.path.workspace, names=self.options.tools, kit=self.options.kit), strict=self.options.strict)
@@ -101,6 +108,16 @@ class Agent:
             events=events,
         )
 
+    def __enter__(self) -> "Agent":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End what is kept between calls: the agent's own sessions with MCP servers."""
+        self._sessions.close()
+
     def run(self, prompt: str | None = None, *, cancel: threading.Event | None = None) -> RunResult:
         """Say `prompt`, and go on until the model is done or a limit is reached; calls that wait are run first. See `Loop.run`."""
         if self.options.system and not self.transcript.messages:
@@ -112,7 +129,8 @@ def run_loop(
     provider: LLMProvider, prompt: str, *, project: Project | CallPath | str | None = None, options: AgentOptions | None = None
 ) -> RunResult:
     """Ask a model once, with a project's tools, and give how it ended; see `Agent`."""
-    return Agent(provider, project, options=options).run(prompt)
+    with Agent(provider, project, options=options) as agent:
+        return agent.run(prompt)
 
 
 def _path(project: Project | CallPath | str | None) -> CallPath:

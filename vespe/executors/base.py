@@ -3,10 +3,13 @@
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from vespe.models import JsonObject, Tool
 from vespe.outcomes import Execution
+
+if TYPE_CHECKING:
+    from vespe.mcp_sessions import Sessions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,7 +19,8 @@ class Context:
     `directory` is where the tool's approved bytes are: its own directory, or a private copy of it.
     `environment` is the whole environment of the child: the allow-list and the declared secrets. `secrets` holds the
     same secrets by name, for `${env:NAME}` in `args`. `timeout_s` is the deadline in seconds from now;
-    `allow_hosts` are the private hosts that the user's own configuration lets HTTP tools reach. `progress` is told what takes long.
+    `allow_hosts` are the private hosts that the user's own configuration lets HTTP tools reach. `progress` is told what takes long;
+    `sessions` are those with MCP servers that are kept between calls, None where each call has one of its own.
     """
 
     project_root: str
@@ -27,6 +31,7 @@ class Context:
     allow_hosts: tuple[str, ...] = ()
     cancel: threading.Event | None = None
     progress: Callable[[str], None] | None = None
+    sessions: "Sessions | None" = None
 
 
 class Executor(Protocol):

@@ -1,4 +1,4 @@
-"""A tool of an MCP server: called in a session of its own, if its definition is still the one that was approved."""
+"""A tool of an MCP server: called in a session with it, if its definition is still the one that was approved."""
 
 from typing import Any, Final
 
@@ -29,7 +29,7 @@ class McpTool:
         """Call the tool; what the server writes to stderr is the log.
 
         Raises MissingExtra, Refused where the server's definition is not the approved one, ToolExecutionError (the server
-        failed, or the tool says `isError`), AddressRefused, InvalidOutput, OutputTooLarge, TimedOut, Interrupted.
+        failed, or the tool says `isError`), AddressRefused, InvalidOutput, OutputTooLarge, TimedOut, Interrupted, SessionEnded.
         """
         args = templates.substitute_secrets(_args(tool), context.secrets)
         command = args.get("command")
@@ -42,7 +42,8 @@ class McpTool:
             cancel=context.cancel,
         )
         request = {"tool": _entrypoint(tool), "arguments": inputs, "digest": args["digest"]}
-        answer = mcp_exchange.ask(server, request, surroundings, name=tool.name, kit=tool.kit_id or "")
+        ask = mcp_exchange.ask if context.sessions is None else context.sessions.ask
+        answer = ask(server, request, surroundings, name=tool.name, kit=tool.kit_id or "")
         return Execution(result=_result(answer.document["result"]), logs=answer.logs)
 
 

@@ -108,8 +108,11 @@ class Flights:
                 self._waiting.remove(flight)
                 self._bytes -= flight.size
 
-    def stop(self, *, grace_s: float, end_s: float) -> bool:
-        """Wait `grace_s` for the calls to end, then end those that run; False where one did not end within `end_s`."""
+    def stop(self, *, grace_s: float, end_s: float, ended: Callable[[], object] | None = None) -> bool:
+        """Wait `grace_s` for the calls to end, then end those that run; False where one did not end within `end_s`.
+
+        `ended` is asked once calls that run have been told to end, and no more begin.
+        """
         with self._change:
             self._awaited = True
             over = self._change.wait_for(lambda: not self._known, grace_s)
@@ -117,6 +120,9 @@ class Flights:
                 flight.end()
             self._stopping = True
             self._change.notify_all()
+        if ended is not None:
+            ended()
+        with self._change:
             return self._change.wait_for(lambda: not self._threads, end_s)
 
     def beat(self) -> None:

@@ -53,6 +53,10 @@ _Context = ServerRequestContext[Any, Any]
 class Served(protocol.ToolSource, running.Calls, Watched, Protocol):
     """What is served: lists of tools and resources, calls, and whether there is something new."""
 
+    def close(self) -> None:
+        """End what calls have in common."""
+        ...
+
 
 class Handlers:
     """The served tools as an SDK server; `stateless` keeps nothing of a client between two requests, `max_calls` run at once."""
@@ -90,6 +94,10 @@ class Handlers:
         """End every call that runs, with its processes; each is answered as cancelled."""
         for cancel in tuple(self._calls):
             cancel.set()
+
+    def close(self) -> None:
+        """End what calls have in common, and wait for that: not in the thread of the event loop."""
+        self._tools.close()
 
     @property
     def busy(self) -> bool:

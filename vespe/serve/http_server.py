@@ -103,7 +103,9 @@ class _Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End the calls first: what they answer then still reaches their clients."""
         self._handlers.stop()
+        closing = asyncio.ensure_future(asyncio.to_thread(self._handlers.close))
         await super().shutdown(sockets)
+        await closing
         for _ in range(40):
             if not self._handlers.busy:
                 return

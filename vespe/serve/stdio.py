@@ -75,7 +75,7 @@ class _Server:
             grace_s = 0.0 if self._outbox.gone else _GRACE_S
         finally:
             self._over = True
-            self._flights.stop(grace_s=grace_s, end_s=_END_S)
+            self._flights.stop(grace_s=grace_s, end_s=_END_S, ended=self._tools.close)
             self._close_subscriptions()
 
     def _close_subscriptions(self) -> None:

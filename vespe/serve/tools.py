@@ -9,6 +9,7 @@ from vespe import errors
 from vespe.adapters.mcp import McpShape
 from vespe.call_log import CallLog
 from vespe.calls import CallPath
+from vespe.mcp_sessions import Sessions
 from vespe.models import JsonObject, Tool
 from vespe.outcomes import Call, Outcome
 from vespe.registry import ToolRegistry
@@ -25,7 +26,8 @@ class ServedTools:
     """The tools of one project, for as many clients as there are; safe to share between threads.
 
     What is on disk is looked at again whenever a client lists, and whenever a called tool is not what it was: what is
-    shown and what runs are never older than the question. Raises NotTrusted where nothing of the project may run.
+    shown and what runs are never older than the question. Whoever serves them closes them.
+    Raises NotTrusted where nothing of the project may run.
     """
 
     def __init__(
@@ -41,12 +43,23 @@ class ServedTools:
         self._registry = registry if registry is not None else ToolRegistry()
         self._selection = selection or Selection()
         self._trust = LiveTrust(workspace.root, environ=self._environment, trusted=trusted)
+        self._sessions = Sessions()
         self._log = CallLog(workspace.root, keep_arguments=keep_arguments, kept=True)
         self._lock = threading.RLock()
         self.version = 0
         self._now = self._look(workspace, None)
         if self._now.refusal is not None:
             raise self._now.refusal
+
+    def __enter__(self) -> "ServedTools":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End what is kept between calls: the sessions with MCP servers."""
+        self._sessions.close()
 
     @property
     def left_out(self) -> tuple[str, ...]:
@@ -132,6 +145,7 @@ class ServedTools:
             environment=self._environment,
             granted=self._trust.check,
             log=self._log,
+            sessions=self._sessions,
         )
         return snapshot.look(workspace, path, selection=self._selection, granted=self._trust.check, token=self._token(), before=before)
 
