@@ -125,7 +125,8 @@ def test_p44_calls_that_hang_leave_others_their_turn_and_a_bounded_queue_says_wh
         for number in range(1001):
             client.send("tools/call", {"name": "echo", "arguments": {}}, id=number)
         refused = client.read()
-        assert refused["error"]["code"] == -32000 and refused["id"] >= 999 and client.ask("ping") == {}
+        # Up to 16 threads read: a line may be overtaken by those after it.
+        assert refused["error"]["code"] == -32000 and refused["id"] >= 980 and client.ask("ping") == {}
 
 
 def test_an_id_that_is_in_flight_is_refused_and_its_call_goes_on(tools: Path) -> None:
