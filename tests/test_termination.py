@@ -1,5 +1,6 @@
 """Processes that are asked to end: what they run ends first, and what they made goes away."""
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -182,3 +183,62 @@ def test_the_handlers_of_a_program_wait_for_what_is_whole_and_are_its_own_again(
         assert said == ["acted", "handled"] and signal.getsignal(signal.SIGTERM) is own
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def test_a_handler_that_the_program_sets_meanwhile_stays() -> None:
+    def own(*_: object) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+
+    before = signal.signal(signal.SIGTERM, own)
+    try:
+        with own_handlers_wait():
+            signal.raise_signal(signal.SIGTERM)
+        assert signal.getsignal(signal.SIGTERM) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+class _Raising:
+    """A handler that raises; its signal comes when somebody looks closely at it."""
+
+    @property
+    def __self__(self) -> object:
+        signal.raise_signal(signal.SIGTERM)
+        return None
+
+    def __call__(self, *_: object) -> None:
+        raise InterruptedError
+
+
+def test_a_handler_that_raises_while_handlers_are_set_leaves_none_behind() -> None:
+    before = signal.getsignal(signal.SIGINT), signal.signal(signal.SIGTERM, _Raising())
+    try:
+        with pytest.raises(InterruptedError), own_handlers_wait():
+            pass
+        assert signal.getsignal(signal.SIGINT) is before[0]
+    finally:
+        signal.signal(signal.SIGTERM, before[1])
+
+
+def test_a_loop_of_asyncio_hears_once_of_a_signal_that_comes_in_what_is_whole() -> None:
+    heard: list[int] = []
+
+    @whole
+    def act() -> None:
+        signal.raise_signal(signal.SIGTERM)
+
+    async def serve() -> None:
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGTERM, heard.append, 1)
+        with own_handlers_wait():
+            act()
+            for _ in range(3):
+                signal.sigtimedwait([], 0.01)
+        while not heard:
+            await asyncio.sleep(0)
+        for _ in range(3):
+            await asyncio.sleep(0)
+        loop.remove_signal_handler(signal.SIGTERM)
+
+    asyncio.run(serve())
+    assert heard == [1]

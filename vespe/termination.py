@@ -54,12 +54,12 @@ def termination_as_interrupt() -> Iterator[None]:
     a SIGTERM or SIGHUP that the program handles itself, stays as it is. In another thread than the main one, where no handler can
     be set, this does nothing.
     """
-    way = _Way()
-    taken = _taken(way.handle, lambda number, handler: callable(handler) if number == signal.SIGINT else handler is signal.SIG_DFL)
+    way, before = _Way(), dict[int, Any]()
     try:
+        _take(way.handle, lambda number, handler: callable(handler) if number == signal.SIGINT else handler is signal.SIG_DFL, before)
         yield
     finally:
-        _given_back(taken)
+        _give_back(way.handle, before)
 
 
 def in_main_thread() -> bool:
@@ -78,18 +78,19 @@ def go_on() -> None:
 def own_handlers_wait() -> Iterator[None]:
     """Let signals that the program handles itself wait in what is `whole`, where the program is not the command: a library's calls.
 
-    In another thread than the main one, which no handler interrupts, this does nothing.
+    What handles a signal when this ends stays: the program's own handler, or what it put in its place meanwhile. In another thread
+    than the main one, which no handler interrupts, this does nothing.
     """
     before: dict[int, Any] = {}
 
     def handle(number: int, frame: FrameType | None) -> None:
         before[number](number, frame) if _is_open(frame) else _come_again(number)
 
-    taken = _taken(handle, lambda number, handler: callable(handler) and not _is_ours(handler), before)
     try:
+        _take(handle, lambda number, handler: callable(handler) and not _interrupts_nothing(handler) and not _is_ours(handler), before)
         yield
     finally:
-        _given_back(taken)
+        _give_back(handle, before)
 
 
 def signal_of(error: BaseException | None) -> int:
@@ -121,6 +122,11 @@ def _is_ours(handler: Any) -> bool:
     return isinstance(getattr(handler, "__self__", None), _Way) or getattr(handler, "__module__", "") == __name__
 
 
+def _interrupts_nothing(handler: Any) -> bool:
+    """Whether it is what asyncio sets: its loop reads of a signal later, once for each time that it is sent."""
+    return getattr(handler, "__module__", "") == "asyncio.unix_events"
+
+
 def _is_open(frame: FrameType | None) -> bool:
     """Whether a signal may be raised where the main thread is."""
     if frame is not None and frame.f_code.co_filename in (contextlib.__file__, __file__):
@@ -148,20 +154,18 @@ def _send(main: int, number: int) -> None:
 
 
 @whole
-def _taken(
-    handle: Callable[[int, FrameType | None], None], wanted: Callable[[int, Any], bool], before: dict[int, Any] | None = None
-) -> dict[int, Any]:
-    """Set `handle` for each signal that is wanted, and give what handled it before."""
-    before = {} if before is None else before
+def _take(handle: Callable[[int, FrameType | None], None], wanted: Callable[[int, Any], bool], before: dict[int, Any]) -> None:
+    """Set `handle` for each signal that is wanted, and note in `before` what handled it."""
     if in_main_thread():
         for number in _ALL:
             if wanted(number, handler := signal.getsignal(number)):
                 before[number] = handler
                 signal.signal(number, handle)
-    return before
 
 
 @whole
-def _given_back(before: dict[int, Any]) -> None:
+def _give_back(handle: Callable[[int, FrameType | None], None], before: dict[int, Any]) -> None:
+    """Set again what was noted, where `handle` has not been replaced."""
     for number in reversed(before):
-        signal.signal(number, before[number])
+        if signal.getsignal(number) == handle:
+            signal.signal(number, before[number])
