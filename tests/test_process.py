@@ -336,6 +336,33 @@ def test_p31_ctrl_c_ends_the_tree_and_then_the_caller() -> None:
     assert alive(marker) == []
 
 
+OWN_HANDLER = """
+import os, signal, sys
+sys.path.insert(0, {root!r})
+from vespe.process import Command, run
+def own(*_):
+    sys.exit(3)
+signal.signal(signal.SIGTERM, own)
+deaf = "import os, signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); os.kill(int('{{}}'), signal.SIGTERM); time.sleep(600)"
+try:
+    run(Command(argv=[sys.executable, "-c", deaf.format(os.getpid()), {marker!r}], cwd="/", env={{}}, timeout_s=60))
+finally:
+    sys.stdout.write("ended")
+    sys.stdout.flush()
+    sys.stdin.read()
+"""
+
+
+def test_p31_whatever_a_handler_of_the_program_raises_the_tree_has_ended_then() -> None:
+    marker = f"marker-{uuid4()}"
+    arguments = [sys.executable, "-c", OWN_HANDLER.format(root=str(ROOT), marker=marker)]
+    with subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8", env=interruptible()) as caller:
+        assert caller.stdout is not None and caller.stdout.read(5) == "ended"
+        assert len(alive(marker)) == 1  # the caller's own source has the marker too
+        caller.communicate("")
+    assert caller.returncode == 3
+
+
 EVERY_STEP = """
 import os, signal, sys
 sys.path.insert(0, {root!r})

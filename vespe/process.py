@@ -1,5 +1,6 @@
 """Start a process, feed it, bound what it writes, and end its whole tree: at its end, at the deadline, when Vespe dies."""
 
+import contextlib
 import errno
 import os
 import selectors
@@ -66,20 +67,19 @@ def run(command: Command, *, cancel: threading.Event | None = None) -> Finished:
 
     Raises InvalidArguments (an argument that no process can be given), ToolExecutionError (it does not start),
     OutputTooLarge (with `kept`), TimedOut, Interrupted (`cancel` was set), StorageError (no descriptors or processes
-    are left). On KeyboardInterrupt the tree ends first.
+    are left). On KeyboardInterrupt, and whatever else a handler of signals raises, the tree ends first.
     """
     made = payload((command.argv, *command.then), cwd=command.cwd, env=command.env, result=command.result_fd)
-    with own_handlers_wait():
-        call = _Call(command)
+    with own_handlers_wait(), contextlib.closing(_Call(command)) as call:
+        watched = False
         try:
             call.start(made, stdin=command.stdin, cap_bytes=command.cap_bytes)
             call.watch(cancel)
-        except KeyboardInterrupt:
-            call.end("interrupted", defaults.ORPHAN_GRACE_S)
-            call.watch(None)
-            raise
+            watched = True
         finally:
-            call.close()
+            if call.supervisor and not watched:
+                call.end("interrupted", defaults.ORPHAN_GRACE_S)
+                call.watch(None)
     return call.finished()
 
 
