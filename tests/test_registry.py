@@ -1,11 +1,15 @@
 """In-process implementations: sync and async, by name, and the errors that a model sees."""
 
 import asyncio
+import subprocess
+import sys
 import threading
 from typing import Any
 
 import pytest
 
+from tests.ondisk import PATIENCE_S, interruptible
+from tests.test_process import ROOT
 from vespe.errors import TimedOut, ToolExecutionError, ToolImplementationNotFound, UsageError
 from vespe.executors.base import Context
 from vespe.models import Tool
@@ -55,6 +59,37 @@ def test_an_async_function_ends_at_its_deadline() -> None:
     registry.register(lambda: asyncio.sleep(60), name="add")
     with pytest.raises(TimedOut):
         registry.execute(TOOL, {}, Context(project_root="/", directory="/", timeout_s=0.05))
+
+
+IN_A_LOOP = """
+import asyncio, dataclasses, os, signal
+from tests.test_registry import CONTEXT, TOOL
+from vespe.registry import ToolRegistry
+async def waits():
+    try:
+        os.kill(os.getpid(), signal.SIGINT)
+        await asyncio.sleep(600)
+    except asyncio.CancelledError:
+        print("cancelled", flush=True)
+        raise
+async def inside():
+    registry.execute(TOOL, {}, dataclasses.replace(CONTEXT, timeout_s=600.0))
+registry = ToolRegistry()
+registry.register(waits, name="add")
+try:
+    asyncio.new_event_loop().run_until_complete(inside())
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+"""
+
+
+def test_p31_ctrl_c_ends_async_code_that_is_called_inside_a_running_loop() -> None:
+    arguments = [sys.executable, "-c", IN_A_LOOP]
+    with subprocess.Popen(arguments, cwd=ROOT, env=interruptible(), stdout=subprocess.PIPE, encoding="utf-8") as program:
+        try:
+            assert program.communicate(timeout=PATIENCE_S)[0] == "cancelled\ninterrupted\n"
+        finally:
+            program.kill()
 
 
 def test_an_exception_of_the_implementation_is_a_tool_error_that_names_it() -> None:

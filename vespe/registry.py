@@ -1,10 +1,11 @@
 """Implementations by name: in-process objects first, then what a tool's directory says."""
 
+import contextlib
 import inspect
 import threading
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Final, Protocol, runtime_checkable
 
 from vespe.deferred import deferred
 from vespe.errors import TimedOut, ToolExecutionError, ToolImplementationNotFound, UsageError, VespeError
@@ -15,6 +16,9 @@ from vespe.outcomes import Execution
 
 asyncio = deferred("asyncio")
 futures = deferred("concurrent.futures")
+
+_BEGIN_S: Final = 0.01
+"""How often it is looked whether code that is to end has begun: only then can it be told so."""
 
 
 @runtime_checkable
@@ -105,9 +109,14 @@ def _run_here(implementation: ToolImplementation, inputs: JsonObject, timeout_s:
 
 
 def _awaited(answer: Awaitable[JsonValue], name: str, timeout_s: float) -> JsonValue:
-    """Wait for async code in an event loop of its own, in a thread of its own where this one runs a loop already."""
+    """Wait for async code in an event loop of its own, in a thread of its own where this one runs a loop already.
+
+    An interruption of the wait ends the code, too.
+    """
+    begun: list[Any] = []
 
     async def bounded() -> JsonValue:
+        begun.append(asyncio.current_task())
         return await asyncio.wait_for(answer, timeout_s)
 
     def outcome() -> JsonValue:
@@ -119,4 +128,12 @@ def _awaited(answer: Awaitable[JsonValue], name: str, timeout_s: float) -> JsonV
     if asyncio._get_running_loop() is None:
         return outcome()
     with futures.ThreadPoolExecutor(1, "vespe-async-tool") as pool:
-        return pool.submit(outcome).result()
+        made = pool.submit(outcome)
+        try:
+            return made.result()
+        finally:
+            while not made.done() and not begun:
+                futures.wait([made], timeout=_BEGIN_S)
+            if not made.done():
+                with contextlib.suppress(RuntimeError):  # its loop has ended meanwhile
+                    begun[0].get_loop().call_soon_threadsafe(begun[0].cancel)
