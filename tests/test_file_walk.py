@@ -5,11 +5,15 @@ import hashlib
 import json
 import os
 import socket
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.ondisk import interruptible
+from tests.test_process import ROOT
 from vespe import file_walk
 from vespe.digests import Tree
 from vespe.errors import StorageError
@@ -151,6 +155,31 @@ def test_a_file_that_vanishes_between_listing_and_reading_is_odd(tmp_path: Path)
         return file_walk.hash_file(path, descriptor, status)
 
     assert file_walk.scan(str(tmp_path), visit=visit).odd == {"b": "gone while it is read"}
+
+
+LARGE = """
+import os, signal
+from vespe import file_walk, private_copy, termination
+def read(descriptor, count):
+    reads.append(count)
+    os.kill(os.getpid(), signal.SIGINT)
+    return b"x"
+reads, os.read = [], read
+before = len(os.listdir("/dev/fd"))
+try:
+    with termination.termination_as_interrupt(), private_copy.private_copy(os.environ["OF"], "tool"):
+        print("copied")
+except KeyboardInterrupt:
+    print(len(reads), len(os.listdir("/dev/fd")) - before, os.listdir(os.environ["TMPDIR"]))
+"""
+
+
+def test_p31_ctrl_c_ends_the_reading_of_a_large_tree_and_what_was_copied_is_gone(tmp_path: Path) -> None:
+    plant(tmp_path / "tool", {f"{number}.txt": "x" for number in range(9)})
+    (tmp_path / "scratch").mkdir()
+    environment = interruptible(TMPDIR=str(tmp_path / "scratch"), OF=str(tmp_path))
+    said = subprocess.run([sys.executable, "-c", LARGE], cwd=ROOT, env=environment, capture_output=True, encoding="utf-8", check=False)
+    assert (said.stdout, said.stderr) == ("1 0 []\n", "")
 
 
 def test_an_error_while_reading_is_odd_and_a_storage_error_of_the_visitor_ends_the_scan(tmp_path: Path) -> None:

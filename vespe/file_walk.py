@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 
 from vespe.digests import File, TextDigest, Tree
 from vespe.errors import StorageError
-from vespe.termination import whole
+from vespe.termination import open_to_signals, whole
 
 MAX_ENTRIES: Final = 200_000
 """Files and directories of one tree; 10,000 tools of three files each are 40,000."""
@@ -70,9 +70,15 @@ def open_beneath(root: str, *names: str) -> int:
 def hash_file(path: str, descriptor: int, status: os.stat_result) -> str:
     """Give the SHA-256 (hex) of an open file's normalised bytes: the plain Visit."""
     digest = TextDigest()
-    for chunk in chunks(descriptor, status):
+    for chunk in open_chunks(descriptor, status):
         digest.update(chunk)
     return digest.hexdigest()
+
+
+@open_to_signals
+def open_chunks(descriptor: int, status: os.stat_result) -> Iterable[bytes]:
+    """Read as `chunks` does, where signals may interrupt: what nothing is done for that must be whole. A large tree takes seconds."""
+    yield from chunks(descriptor, status)
 
 
 def chunks(descriptor: int, status: os.stat_result) -> Iterable[bytes]:

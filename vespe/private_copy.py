@@ -65,7 +65,7 @@ class _Copy:
             raise StorageError("write", target, error) from error
         digest = hashlib.sha256() if self._raw else TextDigest()
         try:
-            for chunk in file_walk.chunks(descriptor, status):
+            for chunk in file_walk.open_chunks(descriptor, status):
                 digest.update(chunk)
                 _write(written, chunk, target)
         finally:
