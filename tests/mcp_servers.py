@@ -125,6 +125,8 @@ async def spawns(text: str) -> str:
 @server.tool(structured_output=False)
 async def crash(text: str) -> str:
     print("out of paper", file=sys.stderr, flush=True)
+    if text == "leaves" and os.fork() == 0:
+        time.sleep(600)
     os._exit(3)
 
 @server.tool(structured_output=False)

@@ -10,7 +10,7 @@ import pytest
 from tests import gitrepo
 from tests.test_kit_fetch import TREES
 from vespe import git, git_objects, git_whole
-from vespe.errors import NotFound, Refused
+from vespe.errors import NotFound, Refused, TimedOut
 from vespe.git import Object, Session
 from vespe.kit_trees import EXECUTABLE, FILE, TreeEntry
 
@@ -105,6 +105,26 @@ def test_p10_a_listing_without_end_is_left_at_its_bound(here: Session, monkeypat
     monkeypatch.setattr(git_objects, "_MAX_LISTING", 100)
     with pytest.raises(Refused, match="lists more than"):
         listed(whole(here), commit_of(here))
+
+
+def test_p10_one_tree_in_many_places_is_left_at_the_bound_even_where_nothing_of_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    many = b"".join(b"160000 %d\0" % number + bytes(20) for number in range(100))
+    top = b"".join(b"40000 d%d\0" % number + b"\x33" * 20 for number in range(100))
+    objects = {"1" * 40: Object(b"commit", b"tree " + b"2" * 40 + b"\n"), "2" * 40: Object(b"tree", top), "3" * 40: Object(b"tree", many)}
+    here = Session(directory="/nowhere", what="the kit", kind="path", objects=objects)
+    monkeypatch.setattr(git_whole, "MAX_BYTES", len(top) + 50 * len(many))
+    with pytest.raises(Refused, match="lists more than"):
+        listed(here, "1" * 40, *(f"d{number}/kit_config.json" for number in range(100)), recursive=False)
+
+
+def test_p10_what_is_held_is_not_read_past_the_deadline(here: Session) -> None:
+    held, commit = whole(here), commit_of(here)
+    files = [entry for entry in listed(held, commit) if entry.mode == FILE]
+    late = dataclasses.replace(held, deadline=0.0)
+    with pytest.raises(TimedOut):
+        listed(late, commit)
+    with pytest.raises(TimedOut):
+        list(git_objects.read_blobs(late, files))
 
 
 @pytest.mark.parametrize(

@@ -93,6 +93,12 @@ def test_a_server_that_ends_in_the_middle_of_a_call_is_told_and_the_call_is_not_
     assert client.call("count") == "1"
 
 
+def test_a_server_that_ends_is_told_even_where_a_process_that_it_leaves_holds_its_pipes_open(client: Client) -> None:
+    with pytest.raises(errors.ToolExecutionError, match="not known whether the call took effect"):
+        client.call("crash", timeout_s=PATIENCE_S, text="leaves")
+    assert client.call("count") == "1"
+
+
 def test_a_server_that_ends_between_two_calls_is_started_again(client: Client) -> None:
     client.call("count")
     assert client.call("crash_later") == "soon"

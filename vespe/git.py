@@ -112,9 +112,7 @@ def run(session: Session, *arguments: str, stdin: bytes = b"", cap_bytes: int, t
         with _watched(session) as cancel:
             done = process.run(command, cancel=cancel)
     except TimedOut:
-        late = TimedOut(f"asking {session.what}", seconds=TIMEOUT_S)
-        late.hint = "try again later; nothing was changed"
-        raise late from None
+        raise _late(session) from None
     except Interrupted:
         most = MAX_FETCHED_BYTES // 2**20
         raise Refused(f"{session.what} sends more than {most} MiB for one commit, and was left", hint="nothing was changed") from None
@@ -125,6 +123,18 @@ def run(session: Session, *arguments: str, stdin: bytes = b"", cap_bytes: int, t
     if done.returncode:
         raise _failure(session, done.stderr.decode("utf-8", "replace"), done.returncode)
     return done.stdout
+
+
+def check_time(session: Session) -> None:
+    """Raise TimedOut where the session's time is over: for what is done without git."""
+    if time.monotonic() > session.deadline:
+        raise _late(session)
+
+
+def _late(session: Session) -> TimedOut:
+    late = TimedOut(f"asking {session.what}", seconds=TIMEOUT_S)
+    late.hint = "try again later; nothing was changed"
+    return late
 
 
 def environment(kind: str) -> dict[str, str]:

@@ -127,6 +127,7 @@ def _batch(session: Session, batch: Sequence[TreeEntry]) -> Iterator[tuple[TreeE
 
 def _bounded(session: Session, listing: Iterator[TreeEntry]) -> Iterator[TreeEntry]:
     left = _MAX_LISTING
+    git.check_time(session)
     for entry in listing:
         left -= len(entry.path) + _ROW_BYTES
         if left < 0:
@@ -135,6 +136,7 @@ def _bounded(session: Session, listing: Iterator[TreeEntry]) -> Iterator[TreeEnt
 
 
 def _as_listed(session: Session, entry: TreeEntry) -> bytes:
+    git.check_time(session)
     data = git_whole.contents(session, entry)
     if len(data) != entry.size:
         raise _other_bytes(session, entry)

@@ -52,8 +52,9 @@ def entries(session: Session, tree: str, paths: Collection[str] = (), *, recursi
     """List `COMMIT` or `COMMIT:PATH` in the session's objects as `git ls-tree` does, directories before what is in them.
 
     With `paths` only what is at them. Raises NotFound where there is no such tree, Refused for one that is no tree of git's or
-    lists what is not there.
+    lists what is not there, and where one tree stands in so many places that there is no end of it.
     """
+    left = MAX_BYTES
     commit, _, path = tree.partition(":")
     above = {"/".join(parts[:depth]) for parts in (path.split("/") for path in paths) for depth in range(1, len(parts))}
     waiting = [_rows(session, _top(session, commit, path), "")]
@@ -62,6 +63,9 @@ def entries(session: Session, tree: str, paths: Collection[str] = (), *, recursi
             if not paths or entry.path in paths:
                 yield entry
             if entry.mode == DIRECTORY and (entry.path in above if paths else recursive):
+                left -= len(_bytes(session, entry.key, b"tree", entry.path))
+                if left < 0:
+                    raise Refused(f"{session.what} lists more than its {MAX_BYTES // 2**20} MiB hold", hint="nothing of it was installed")
                 waiting.append(_rows(session, entry.key, f"{entry.path}/"))
                 break
         else:

@@ -177,6 +177,7 @@ async def _stdio(command: list[str], cwd: str, *, gone: Callable[[], object]) ->
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_reading, process, inbound, gone)
         tasks.start_soon(_writing, process, outbound)
+        tasks.start_soon(_watching, process, gone)
         try:
             yield messages_in, messages_out
         finally:
@@ -199,6 +200,12 @@ async def _reading(process: Any, inbound: Any, gone: Callable[[], object]) -> No
                     raise _Odd(f"the server wrote a line of more than {defaults.LARGER_CAP_BYTES} bytes")
         except (anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError):
             gone()
+
+
+async def _watching(process: Any, gone: Callable[[], object]) -> None:
+    """Tell that the server has ended, where a process that it left holds its end of the pipe too."""
+    await process.wait()
+    gone()
 
 
 def _message(line: bytes) -> SessionMessage | Exception:
