@@ -105,6 +105,23 @@ with Client(server) as client:
 """
 
 
+def test_p31_what_a_handler_of_the_program_raises_ends_the_call_with_all_its_processes(tmp_path: Path) -> None:
+    source = INTERRUPTED.format(root=str(Path(mcp_sessions.__file__).parents[1]), directory=str(tmp_path / "server"))
+    source = source.replace("except KeyboardInterrupt", "except SystemExit").replace(
+        '"later", text="later", seconds=600', '"spawns", text="later"'
+    )
+    source = f"import signal, sys\nsignal.signal(signal.SIGTERM, lambda *_: sys.exit(3))\n{source}"
+    with subprocess.Popen([sys.executable, "-c", source], stdout=subprocess.PIPE, encoding="utf-8", env=interruptible()) as caller:
+        assert caller.stdout is not None
+        server = Stateful(tmp_path / "server")
+        server.marker = caller.stdout.readline().strip()
+        assert caller.stdout.readline() == "up\n"
+        server.wait_for("later")
+        caller.terminate()
+        assert caller.stdout.read() == "1 1\n"
+    assert server.gone()
+
+
 @pytest.mark.parametrize("number", [2, 9])
 def test_p31_ctrl_c_ends_the_call_alone_and_the_death_of_vespe_ends_everything(number: int, tmp_path: Path) -> None:
     source = INTERRUPTED.format(root=str(Path(mcp_sessions.__file__).parents[1]), directory=str(tmp_path / "server"))

@@ -111,18 +111,29 @@ class Channel:
     def ask(self, request: JsonObject, patience: Patience) -> Answer:
         """Make one call, of which only the waits can be interrupted where the caller is `whole`.
 
-        Raises Unsent, SessionEnded, and what `mcp_exchange.ask` raises. On KeyboardInterrupt the call ends first.
+        Raises Unsent, SessionEnded, and what `mcp_exchange.ask` raises. On KeyboardInterrupt, and whatever else a handler of
+        signals raises, the call ends first.
         """
         call = self._begun(request, patience)
         try:
-            text, logs = self._awaited(call, patience)
-        except KeyboardInterrupt:
-            self._give_up(call, patience.name)
-            raise
+            text, logs = self._watched(call, patience)
         finally:
             with self._lock:
                 self._calls.pop(call.number, None)
         return self._answer(call, text, logs, patience)
+
+    def _watched(self, call: _Call, patience: Patience) -> tuple[bytes, str]:
+        over = False
+        try:
+            told = self._awaited(call, patience)
+            over = True
+        except (VespeError, Unsent):
+            over = True
+            raise
+        finally:
+            if not over:
+                self._give_up(call, patience.name)
+        return told
 
     def _begun(self, request: JsonObject, patience: Patience) -> _Call:
         with self._lock:
