@@ -169,6 +169,16 @@ def test_p10_a_tree_bomb_is_left_at_its_bound(tmp_path: Path) -> None:
     assert time.monotonic() - began < 30
 
 
+def test_p10_kits_that_are_small_each_and_many_together_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = tmp_path / "kits"
+    for kit_id in ("one", "two", "three"):
+        write_kit(source, kit_id)
+    monkeypatch.setattr(kit_fetch, "MAX_ENTRIES", 2)
+    with pytest.raises(Refused, match="more than 2 files together") as refused:
+        fetched(tmp_path, source)
+    assert "--kit" in refused.value.hint and len(fetched(tmp_path, source, kit_ids=("one", "two")).kits) == 2
+
+
 def test_p10_zeros_that_cost_nothing_to_send_are_refused_by_their_size(tmp_path: Path) -> None:
     source = gitrepo.repository(tmp_path / "source")
     with open(source / "zeros", "wb") as stream:

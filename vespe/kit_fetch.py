@@ -1,7 +1,7 @@
 """From a source to its kits: resolve the ref, fetch the commit, find the kits in it; nothing is written but what was fetched."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,8 @@ else:
 
 Progress = Callable[[str], None]
 _REPOSITORY = ("HEAD", "objects", "refs")
+MAX_ENTRIES = 50_000
+"""Of all kits that are taken from one place at once: in git a thousand may share their files, and cost next to nothing to send."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,7 +157,16 @@ def _kits(origin: Origin, wanted: Sequence[str], what: str) -> tuple[KitTree, ..
     chosen = {kit_id: found[kit_id] for kit_id in wanted or sorted(found)}
     for name in filter(None, chosen.values()):
         _kit_id(origin, name, what)
-    return tuple(origin.tree(name, kit_id) for kit_id, name in chosen.items())
+    return tuple(_bounded((origin.tree(name, kit_id) for kit_id, name in chosen.items()), what))
+
+
+def _bounded(trees: Iterable[KitTree], what: str) -> Iterator[KitTree]:
+    left = MAX_ENTRIES
+    for tree in trees:
+        left -= len(tree.entries)
+        if left < 0:
+            raise Refused(f"the kits of {what} have more than {MAX_ENTRIES} files together", hint="name those that you want: --kit ID")
+        yield tree
 
 
 def _kit_id(origin: Origin, name: str, what: str) -> str:
