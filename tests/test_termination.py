@@ -58,6 +58,15 @@ def test_a_second_signal_does_not_disturb_the_end() -> None:
     assert (signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGHUP)) == (signal.SIG_DFL, signal.SIG_DFL)
 
 
+def test_a_signal_that_comes_when_tidying_up_takes_too_long_is_heard(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("vespe.termination._PATIENCE_S", 0.0)
+    with termination_as_interrupt():
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
+        with pytest.raises(Terminated, match="ended by SIGTERM"):
+            os.kill(os.getpid(), signal.SIGTERM)
+
+
 def test_what_the_program_ignores_or_handles_stays_so() -> None:
     def own(*_: object) -> None:
         """Stand for a handler of the program's own."""

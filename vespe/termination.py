@@ -16,7 +16,7 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGHUP)
 _ALL: Final = (signal.SIGINT, *_SIGNALS)
 _PATIENCE_S: Final = 3.0
-"""How long the first Ctrl-C may take to end a command before the next is heard: tidying up takes no longer."""
+"""How long the first signal may take to end a command before the next is heard: tidying up takes no longer."""
 _AGAIN_S: Final = 0.002
 _WHOLE_FILES: Final = ("<frozen importlib._bootstrap>", "<frozen importlib._bootstrap_external>", "/tempfile.py")
 """Whatever they call is whole too: an import and a temporary directory are there, or are not."""
@@ -50,7 +50,7 @@ def open_to_signals(function: _F) -> _F:
 def termination_as_interrupt() -> Iterator[None]:
     """Raise KeyboardInterrupt in the main thread at Ctrl-C, Terminated at the first SIGTERM or SIGHUP; never in what is `whole`.
 
-    While one is on its way more of them are ignored, Ctrl-C as long as tidying up may take. A signal that is ignored (`nohup`), or
+    While one is on its way more of them are ignored, as long as tidying up may take. A signal that is ignored (`nohup`), or
     a SIGTERM or SIGHUP that the program handles itself, stays as it is. In another thread than the main one, where no handler can
     be set, this does nothing.
     """
@@ -108,7 +108,7 @@ class _Way:
 
     def handle(self, number: int, frame: FrameType | None) -> None:
         now = time.monotonic()
-        if self.since is not None and (number != signal.SIGINT or now - self.since < _PATIENCE_S):
+        if self.since is not None and now - self.since < _PATIENCE_S:
             return None
         if not _is_open(frame):
             return _come_again(number)
