@@ -50,7 +50,7 @@ def breaks_past(limit: int) -> Callable[[JsonObject], Outcome]:
 
 
 def test_the_arguments_are_made_small_and_stand_in_a_command() -> None:
-    (finding,) = fuzz(TOOL, breaks_past(5), seconds=4, seed=1).findings
+    (finding,) = fuzz(TOOL, breaks_past(5), seconds=2, seed=1).findings
     assert finding.kind == "crash" and finding.arguments == {"n": 6}
     assert finding.command == """vespe tool run t --args '{"n":6}'"""
 
@@ -67,7 +67,7 @@ def test_each_kind_of_failure_is_found_once() -> None:
     def run(arguments: JsonObject) -> Outcome:
         return failed("timed_out") if arguments["n"] > 0 else failed("invalid_output") if arguments["n"] < 0 else done()
 
-    assert {finding.kind for finding in fuzz(TOOL, run, seconds=4, seed=3).findings} == {"hang", "output"}
+    assert {finding.kind for finding in fuzz(TOOL, run, seconds=3, seed=3).findings} == {"hang", "output"}
 
 
 def test_a_tool_that_holds_has_no_finding_and_every_call_fits_its_schema() -> None:
