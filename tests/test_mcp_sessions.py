@@ -1,5 +1,6 @@
 """Who shares a session, how many are kept, and that nothing of them is left."""
 
+import signal
 import subprocess
 import sys
 import time
@@ -105,32 +106,30 @@ with Client(server) as client:
 """
 
 
+def said_when_interrupted(source: str, number: int, directory: Path) -> str:
+    """Run a program, send it a signal while its call is under way, and give what it says then; the server has to be gone at its end."""
+    with subprocess.Popen([sys.executable, "-c", source], stdout=subprocess.PIPE, encoding="utf-8", env=interruptible()) as caller:
+        assert caller.stdout is not None
+        server = Stateful(directory)
+        server.marker = caller.stdout.readline().strip()
+        assert caller.stdout.readline() == "up\n"
+        server.wait_for("later")
+        caller.send_signal(number)
+        said = caller.stdout.read()
+    assert server.gone()
+    return said
+
+
 def test_p31_what_a_handler_of_the_program_raises_ends_the_call_with_all_its_processes(tmp_path: Path) -> None:
     source = INTERRUPTED.format(root=str(Path(mcp_sessions.__file__).parents[1]), directory=str(tmp_path / "server"))
     source = source.replace("except KeyboardInterrupt", "except SystemExit").replace(
         '"later", text="later", seconds=600', '"spawns", text="later"'
     )
     source = f"import signal, sys\nsignal.signal(signal.SIGTERM, lambda *_: sys.exit(3))\n{source}"
-    with subprocess.Popen([sys.executable, "-c", source], stdout=subprocess.PIPE, encoding="utf-8", env=interruptible()) as caller:
-        assert caller.stdout is not None
-        server = Stateful(tmp_path / "server")
-        server.marker = caller.stdout.readline().strip()
-        assert caller.stdout.readline() == "up\n"
-        server.wait_for("later")
-        caller.terminate()
-        assert caller.stdout.read() == "1 1\n"
-    assert server.gone()
+    assert said_when_interrupted(source, signal.SIGTERM, tmp_path / "server") == "1 1\n"
 
 
-@pytest.mark.parametrize("number", [2, 9])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_p31_ctrl_c_ends_the_call_alone_and_the_death_of_vespe_ends_everything(number: int, tmp_path: Path) -> None:
     source = INTERRUPTED.format(root=str(Path(mcp_sessions.__file__).parents[1]), directory=str(tmp_path / "server"))
-    with subprocess.Popen([sys.executable, "-c", source], stdout=subprocess.PIPE, encoding="utf-8", env=interruptible()) as caller:
-        assert caller.stdout is not None
-        server = Stateful(tmp_path / "server")
-        server.marker = caller.stdout.readline().strip()
-        assert caller.stdout.readline() == "up\n"
-        server.wait_for("later")
-        caller.send_signal(number)
-        assert caller.stdout.read() == ("2 1\n" if number == 2 else "")
-    assert server.gone()
+    assert said_when_interrupted(source, number, tmp_path / "server") == ("2 1\n" if number == signal.SIGINT else "")

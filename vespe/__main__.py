@@ -14,13 +14,13 @@ if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     signal.signal(signal.SIGINT, end)
 
 import contextlib  # noqa: E402  # after the lines above, or they would be too late
-import gc  # noqa: E402
-import sys  # noqa: E402
+import gc  # noqa: E402  # as above
+import sys  # noqa: E402  # as above
 
 # A command lives for a moment: collecting garbage while it imports costs more than all the garbage that it makes.
 gc.disable()
 
-from vespe.cli import main as run  # noqa: E402
+from vespe.cli import main as run  # noqa: E402  # no garbage is collected while it imports
 
 
 def main() -> None:

@@ -124,9 +124,13 @@ def test_p44_calls_that_hang_leave_others_their_turn_and_a_bounded_queue_says_wh
         client.send("tools/call", {"name": "nap"}, id="other")
         for number in range(1001):
             client.send("tools/call", {"name": "echo", "arguments": {}}, id=number)
-        refused = client.read()
-        # Up to 16 threads read: a line may be overtaken by those after it.
-        assert refused["error"]["code"] == -32000 and refused["id"] >= 980 and client.ask("ping") == {}
+        client.send("ping", id="ping")
+        answers = [client.read(), client.read()]
+        while all(answer["id"] != "ping" for answer in answers):
+            answers.append(client.read())
+        # Of 1,002 calls one or two are too many, as `other` was taken out of the queue already or not; lines may overtake each other.
+        codes = [answer["error"]["code"] for answer in answers if answer["id"] != "ping"]
+        assert codes in ([-32000], [-32000, -32000])
 
 
 def test_an_id_that_is_in_flight_is_refused_and_its_call_goes_on(tools: Path) -> None:
