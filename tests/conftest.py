@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.ondisk import vespe
+from tests.support.ondisk import vespe
 from vespe.cli import main
 
 HERE = Path(__file__).resolve().parent

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests import render_cli
-from tests.ondisk import vespe
+from tests.support import render_cli
+from tests.support.ondisk import vespe
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]

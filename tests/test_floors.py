@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import vespe
-from vespe import deferred
+from vespe import lazy
 
 PACKAGE = Path(vespe.__file__).parent
 PLAN = """\
@@ -248,7 +248,7 @@ def test_every_module_says_in_one_line_what_it_is() -> None:
 
 def test_the_table_of_deferred_modules_names_our_own_the_standard_librarys_or_those_with_an_owner() -> None:
     known = OWNERS.keys() | sys.stdlib_module_names | {"vespe"}
-    assert {name for name in deferred.HEAVY if name.partition(".")[0] not in known} == set()
+    assert {name for name in lazy.HEAVY if name.partition(".")[0] not in known} == set()
 
 
 def test_tests_mirror_the_modules_one_to_one() -> None:

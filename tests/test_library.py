@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 import vespe
-from tests.ondisk import interruptible, python_tool, write_kit
-from tests.ondisk import vespe as command
+from tests.support.ondisk import interruptible, python_tool, write_kit
+from tests.support.ondisk import vespe as command
 from vespe import Project, ToolRegistry
 from vespe.errors import NotTrusted, ProjectNotFound, ToolNotFound, UsageError
-from vespe.project import set_active
+from vespe.projects.project import set_active
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.ondisk import vespe
+from tests.support.ondisk import vespe
 
 
 def test_the_module_runs_as_the_command_does(tmp_path: Path) -> None:

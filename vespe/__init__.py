@@ -9,33 +9,33 @@ from typing import TYPE_CHECKING, Any
 from vespe.defaults import VERSION as __version__
 
 if TYPE_CHECKING:
-    from vespe.conversation.agents import Agent, AgentOptions, run_loop
-    from vespe.conversation.anthropic_stream import ClaudeStreamingProcessor
-    from vespe.conversation.call_policy import CallPolicy
-    from vespe.conversation.claude_handler import ClaudeHandler
-    from vespe.conversation.events import EventSystem
-    from vespe.conversation.gpt_handler import GptHandler
-    from vespe.conversation.handler_base import StreamContext, StreamingRequest, StreamResult, ToolHandler
-    from vespe.conversation.limits import Limits
-    from vespe.conversation.loop import RunResult
-    from vespe.conversation.ollama_handler import OllamaHandler
-    from vespe.conversation.ollama_stream import OllamaStreamingProcessor
-    from vespe.conversation.openai_stream import GptStreamingProcessor
-    from vespe.conversation.stream_base import StreamEvent
-    from vespe.conversation.transcripts import Transcript
+    from vespe.adapters.streams.anthropic import ClaudeStreamingProcessor
+    from vespe.adapters.streams.base import StreamEvent
+    from vespe.adapters.streams.ollama import OllamaStreamingProcessor
+    from vespe.adapters.streams.openai import GptStreamingProcessor
+    from vespe.agents.agent import Agent, AgentOptions, run_loop
+    from vespe.agents.claude_handler import ClaudeHandler
+    from vespe.agents.events import EventSystem
+    from vespe.agents.gpt_handler import GptHandler
+    from vespe.agents.handler_base import StreamContext, StreamingRequest, StreamResult, ToolHandler
+    from vespe.agents.limits import Limits
+    from vespe.agents.loop import RunResult
+    from vespe.agents.ollama_handler import OllamaHandler
+    from vespe.agents.policy import CallPolicy
+    from vespe.agents.providers.anthropic import AnthropicProvider
+    from vespe.agents.providers.base import LLMProvider
+    from vespe.agents.providers.ollama import OllamaProvider
+    from vespe.agents.providers.openai import OpenAIProvider
+    from vespe.agents.providers.retries import Patience
+    from vespe.agents.providers.simulated import SimulatedProvider
+    from vespe.agents.transcripts import Transcript
+    from vespe.calls.progress import report_message, report_progress
+    from vespe.calls.registry import ToolImplementation, ToolRegistry
     from vespe.errors import VespeError
     from vespe.library import Project, create_tool, execute_tool, list_available_tools, load_tool, resolve_tool
+    from vespe.mcp_server.library import serve_stdio
     from vespe.models import Implementation, Kit, ProjectConfig, Resolution, Tool
     from vespe.outcomes import Call, Failure, Outcome
-    from vespe.providers.anthropic import AnthropicProvider
-    from vespe.providers.base import LLMProvider
-    from vespe.providers.ollama import OllamaProvider
-    from vespe.providers.openai import OpenAIProvider
-    from vespe.providers.retries import Patience
-    from vespe.providers.simulated import SimulatedProvider
-    from vespe.registry import ToolImplementation, ToolRegistry
-    from vespe.serving import serve_stdio
-    from vespe.steps import report_message, report_progress
 
 __all__ = [
     "Agent",
@@ -90,30 +90,30 @@ _MODULES = {
     **dict.fromkeys(("Implementation", "Kit", "ProjectConfig", "Resolution", "Tool"), "vespe.models"),
     **dict.fromkeys(("Call", "Failure", "Outcome"), "vespe.outcomes"),
     **dict.fromkeys(("Project", "create_tool", "execute_tool", "list_available_tools", "load_tool", "resolve_tool"), "vespe.library"),
-    **dict.fromkeys(("ToolImplementation", "ToolRegistry"), "vespe.registry"),
-    **dict.fromkeys(("report_message", "report_progress"), "vespe.steps"),
-    **dict.fromkeys(("Agent", "AgentOptions", "run_loop"), "vespe.conversation.agents"),
-    **dict.fromkeys(("StreamContext", "StreamResult", "StreamingRequest", "ToolHandler"), "vespe.conversation.handler_base"),
-    "AnthropicProvider": "vespe.providers.anthropic",
-    "LLMProvider": "vespe.providers.base",
-    "OllamaProvider": "vespe.providers.ollama",
-    "OpenAIProvider": "vespe.providers.openai",
-    "Patience": "vespe.providers.retries",
-    "SimulatedProvider": "vespe.providers.simulated",
-    "CallPolicy": "vespe.conversation.call_policy",
-    "ClaudeHandler": "vespe.conversation.claude_handler",
-    "EventSystem": "vespe.conversation.events",
-    "GptHandler": "vespe.conversation.gpt_handler",
-    "Limits": "vespe.conversation.limits",
-    "OllamaHandler": "vespe.conversation.ollama_handler",
-    "RunResult": "vespe.conversation.loop",
-    "Transcript": "vespe.conversation.transcripts",
-    "ClaudeStreamingProcessor": "vespe.conversation.anthropic_stream",
-    "GptStreamingProcessor": "vespe.conversation.openai_stream",
-    "OllamaStreamingProcessor": "vespe.conversation.ollama_stream",
-    "StreamEvent": "vespe.conversation.stream_base",
+    **dict.fromkeys(("ToolImplementation", "ToolRegistry"), "vespe.calls.registry"),
+    **dict.fromkeys(("report_message", "report_progress"), "vespe.calls.progress"),
+    **dict.fromkeys(("Agent", "AgentOptions", "run_loop"), "vespe.agents.agent"),
+    **dict.fromkeys(("StreamContext", "StreamResult", "StreamingRequest", "ToolHandler"), "vespe.agents.handler_base"),
+    "AnthropicProvider": "vespe.agents.providers.anthropic",
+    "LLMProvider": "vespe.agents.providers.base",
+    "OllamaProvider": "vespe.agents.providers.ollama",
+    "OpenAIProvider": "vespe.agents.providers.openai",
+    "Patience": "vespe.agents.providers.retries",
+    "SimulatedProvider": "vespe.agents.providers.simulated",
+    "CallPolicy": "vespe.agents.policy",
+    "ClaudeHandler": "vespe.agents.claude_handler",
+    "EventSystem": "vespe.agents.events",
+    "GptHandler": "vespe.agents.gpt_handler",
+    "Limits": "vespe.agents.limits",
+    "OllamaHandler": "vespe.agents.ollama_handler",
+    "RunResult": "vespe.agents.loop",
+    "Transcript": "vespe.agents.transcripts",
+    "ClaudeStreamingProcessor": "vespe.adapters.streams.anthropic",
+    "GptStreamingProcessor": "vespe.adapters.streams.openai",
+    "OllamaStreamingProcessor": "vespe.adapters.streams.ollama",
+    "StreamEvent": "vespe.adapters.streams.base",
     "VespeError": "vespe.errors",
-    "serve_stdio": "vespe.serving",
+    "serve_stdio": "vespe.mcp_server.library",
 }
 
 

@@ -5,15 +5,17 @@ import threading
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from vespe import drafts, errors, own_tools
-from vespe import project as projects
-from vespe.calls import CallPath
-from vespe.founding import found_project
+from vespe import errors
+from vespe.calls.path import CallPath
+from vespe.calls.registry import ToolRegistry
 from vespe.models import JsonObject, ProjectConfig, Resolution, Tool
 from vespe.outcomes import Call, Outcome
-from vespe.registry import ToolRegistry
-from vespe.termination import own_handlers_wait
-from vespe.workspace import Workspace, fingerprint, open_workspace
+from vespe.processes.signals import own_handlers_wait
+from vespe.projects import project as projects
+from vespe.projects import project_tools
+from vespe.projects.init import found_project
+from vespe.projects.workspace import Workspace, fingerprint, open_workspace
+from vespe.tools import drafts
 
 ProjectLike: TypeAlias = "Project | ProjectConfig | str | os.PathLike[str] | None"
 """A project however the caller has it: itself, its configuration, its directory, or None for the one that is found from here."""
@@ -116,7 +118,7 @@ def create_tool(
         draft = drafts.draft_from_function(os.fspath(source), name=name, fields=fields)
     else:
         draft = drafts.draft_tool(name, str(type), fields=fields)
-    return own_tools.create_tool(opened.root, draft)
+    return project_tools.create_tool(opened.root, draft)
 
 
 def load_tool(uid: str, *, project: ProjectLike = None) -> Tool:

@@ -20,8 +20,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.acceptance.crash import Verb, World
-from tests.ondisk import python_tool, write_kit
-from vespe import documents, errors, kit_lock, leftovers, project
+from tests.support.ondisk import python_tool, write_kit
+from vespe import errors
+from vespe.documents import strict_json
+from vespe.files import leftovers
+from vespe.kits import lock
+from vespe.projects import project
 
 ROUND = ("create", "install", "activate", "create", "remove", "install")
 """What a process does, again and again: `remove` takes away what the first `install` of its round brought."""
@@ -106,7 +110,7 @@ class _Crowd:
             if code and not (step == first and code in (2, 3)):
                 done.with_name(f"failed-{worker}").write_text(f"{step}: exit {code}: {mine.said[-500:]}", encoding="utf-8")
                 return 1
-            documents.write_atomic(done, str(step + 1), durable=False)
+            strict_json.write_atomic(done, str(step + 1), durable=False)
         self._note(f"busy-{worker}").write_text(str(busy), encoding="utf-8")
         return 0
 
@@ -150,7 +154,7 @@ class _Crowd:
         root = str(self._world.project)
         while True:
             try:
-                kit_lock.read_lock(kit_lock.project_lock(root))
+                lock.read_lock(lock.project_lock(root))
                 project.read_config(root)
             except errors.VespeError as error:
                 self._note("partial").write_text(f"a reader saw: {error}", encoding="utf-8")

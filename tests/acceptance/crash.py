@@ -22,9 +22,15 @@ from pathlib import Path
 from typing import Any
 
 from tests.acceptance import tracer
-from tests.ondisk import python_tool, write_kit
-from vespe import approvals, catalog, errors, kit_lock, kit_store, kits, leftovers, project, trust
+from tests.support.ondisk import python_tool, write_kit
+from vespe import errors
 from vespe.cli import main
+from vespe.files import leftovers
+from vespe.kits import lock as kit_lock
+from vespe.kits import roots, store
+from vespe.projects import project
+from vespe.tools import catalog
+from vespe.trust import approvals, gate
 
 _LEFT = re.compile(r".*\.tmp|\.(?:new|gone|stage)-.*|\.vespe\.new-.*|tmp_.*|.*\.lock")
 """Names of what is being made or taken away; the cache's are left out, since losing it costs time only."""
@@ -165,7 +171,7 @@ class World:
                 "active": list(project.read_config(root).active_kits),
                 "lock": {kit.kit_id: (kit.commit, kit.digest, self._installed(kit)) for kit in lock.values()},
                 "tools": sorted((tool.name, tool.problem, self._granted(tool.path)) for tool in tools),
-                "kits": sorted((kit.kit_id, kit.problem, kit.tools) for kit in kits.find_kits() if kit.root_kind in ("user", "link")),
+                "kits": sorted((kit.kit_id, kit.problem, kit.tools) for kit in roots.find_kits() if kit.root_kind in ("user", "link")),
                 "trusted": self._granted(None),
             }
 
@@ -177,11 +183,11 @@ class World:
 
     def _installed(self, kit: kit_lock.LockedKit) -> tuple[str, ...]:
         """Say why a locked kit's tools do not run here; () where they do."""
-        return ("not here or not approved",) if approvals.find_kit(kit.digest) is None else kit_store.differences(kit.digest, kit.kit_id)
+        return ("not here or not approved",) if approvals.find_kit(kit.digest) is None else store.differences(kit.digest, kit.kit_id)
 
     def _granted(self, tool: str | None) -> str:
         try:
-            return trust.check(self.project, tool, environ={}).kind
+            return gate.check(self.project, tool, environ={}).kind
         except errors.NotTrusted:
             return "no"
 

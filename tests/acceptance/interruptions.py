@@ -29,9 +29,9 @@ from typing import IO, Any
 from tests.acceptance import worlds
 from tests.acceptance.crash import World
 from tests.acceptance.worlds import VERBS, Interrupted
-from tests.loopback import Exchange, Loopback
-from tests.ondisk import PATIENCE_S, interruptible
-from vespe import leftovers
+from tests.support.loopback import Exchange, Loopback
+from tests.support.ondisk import PATIENCE_S, interruptible
+from vespe.files import leftovers
 
 ROOT = Path(__file__).parents[2]
 BOOT = f"""

@@ -18,8 +18,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.acceptance.crash import Verb, World
-from tests.ondisk import python_tool, write_kit
-from vespe import kit_lock, kit_store, leftovers
+from tests.support.ondisk import python_tool, write_kit
+from vespe.files import leftovers
+from vespe.kits import lock, store
 
 Change = Callable[[Path], object]
 
@@ -117,7 +118,7 @@ def _changes(installed: Path) -> Iterator[tuple[str, Path, Change]]:
     for path in every:
         if path.is_file():
             # The manifest is no part of the kit, and nothing runs it: of that file the bytes count.
-            said = [name for name in CHANGES if path.name != kit_store.MANIFEST or name != "its executable bit"]
+            said = [name for name in CHANGES if path.name != store.MANIFEST or name != "its executable bit"]
             yield from ((name, path, CHANGES[name]) for name in said)
     for directory in (installed, *(path for path in every if path.is_dir())):
         yield from ((name, directory, act) for name, act in ADDED.items())
@@ -135,8 +136,8 @@ def _ask(world: World, change: str, path: Path, figures: Figures) -> None:
 def _writable(world: World) -> Path:
     """Give the kit's place in the store, with what its user would have to do before changing it: the directories are read-only."""
     with world.entered():
-        (kit,) = kit_lock.read_lock(kit_lock.project_lock(str(world.project))).values()
-        place = Path(kit_store.place_of(kit.digest))
+        (kit,) = lock.read_lock(lock.project_lock(str(world.project))).values()
+        place = Path(store.place_of(kit.digest))
     for path in (place, *(path for path in place.rglob("*") if path.is_dir())):
         path.chmod(0o755)
     return place

@@ -24,8 +24,8 @@ from tests.acceptance import worlds
 from tests.acceptance.crash import World
 from tests.acceptance.interruptions import WRONG, answering
 from tests.acceptance.worlds import VERBS, Interrupted
-from vespe import leftovers
 from vespe.cli import main
+from vespe.files import leftovers
 
 FILES = (os.path.dirname(vespe.__file__) + os.sep, contextlib.__file__, tempfile.__file__)
 NAMES = (

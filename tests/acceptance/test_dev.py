@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.ondisk import PATIENCE_S
+from tests.support.ondisk import PATIENCE_S
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "dev"

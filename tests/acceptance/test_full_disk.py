@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.ondisk import python_tool, vespe, write_kit
+from tests.support.ondisk import python_tool, vespe, write_kit
 
 MUTATIONS = (
     ("kit", "install", "./source", "--yes"),

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from tests.ondisk import python_tool, vespe
-from tests.providers.serving import CLASSES, KEY, QUICK
-from vespe.conversation.agents import Agent, AgentOptions
+from tests.agents.providers.serving import CLASSES, KEY, QUICK
+from tests.support.ondisk import python_tool, vespe
+from vespe.agents.agent import Agent, AgentOptions
+from vespe.agents.providers.base import LLMProvider
 from vespe.errors import ProviderError
-from vespe.providers.base import LLMProvider
 
 CASES = Path(__file__).parents[1] / "cases" / "independent"
 SERVER = Path(sys.prefix) / "servers" / "node_modules" / "@copilotkit" / "aimock" / "dist" / "cli.js"

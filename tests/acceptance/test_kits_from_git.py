@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from tests import githttp, gitrepo
-from tests.githttp import GitServer
-from tests.ondisk import PATIENCE_S, interruptible, python_tool, vespe, write_kit
+from tests.support import githttp, gitrepo
+from tests.support.githttp import GitServer
+from tests.support.ondisk import PATIENCE_S, interruptible, python_tool, vespe, write_kit
 
 CASES = Path(__file__).parent.parent / "cases" / "git"
 Command = Callable[..., Any]
@@ -47,7 +47,8 @@ def test_a_team_shares_a_kit_over_https(served: GitServer, project: Path, tmp_pa
 def test_p10_a_source_that_hangs_ends_the_command_with_124(served: GitServer, project: Path) -> None:
     served.misbehave = lambda exchange: not served.server.stopping.wait()
     arguments = ["kit", "install", served.url("kit"), "--yes", "--json"]
-    code = f"import sys; from vespe import git; git.TIMEOUT_S = 1.0; from vespe.cli import main; sys.exit(main({arguments!r}))"
+    run = f"from vespe.cli import main; sys.exit(main({arguments!r}))"
+    code = f"import sys; from vespe.git import repository as git; git.TIMEOUT_S = 1.0; {run}"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=project, capture_output=True, text=True, encoding="utf-8", timeout=PATIENCE_S, check=False
     )

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.ondisk import write_tool
-from vespe.audit import Audit
-from vespe.findings import Finding
-from vespe.lint_settings import Settings
+from tests.support.ondisk import write_tool
+from vespe.lint.audit import Audit
+from vespe.lint.findings import Finding
+from vespe.lint.settings import Settings
 
 KEYS = (
     "uid", "name", "description", "schema", "input", "output", "implementation_details", "type", "path", "entrypoint", "args", "argv",

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.ondisk import write_tool
+from tests.support.ondisk import write_tool
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 MANIFEST = ROOT / ".pre-commit-hooks.yaml"

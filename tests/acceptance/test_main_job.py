@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tests.ondisk import vespe
+from tests.support.ondisk import vespe
 
 
 def run(cwd: Path, *arguments: str, code: int = 0) -> Any:

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from tests import conformance_project
-from tests.http_serving import gone, noted, serving, stocked
-from tests.ondisk import PATIENCE_S
+from tests.support import conformance_project
+from tests.support.http_serving import gone, noted, serving, stocked
+from tests.support.ondisk import PATIENCE_S
 
 MODULES = Path(sys.prefix) / "node" / "node_modules"
 BASELINE: dict[str, dict[str, str]] = json.loads(
@@ -63,8 +63,8 @@ def node() -> Node:
 def endpoint(request: pytest.FixtureRequest, tmp_path: Path, home: Path) -> Iterator[str]:
     """The project of the suite's fixture tools over HTTP, or over stdio behind the bridge."""
     project = conformance_project.make(tmp_path / "conformance")
-    server = [sys.executable, "-m", "tests.conformance_project", str(project)]
-    bridged = [sys.executable, "-m", "tests.stdio_bridge", *server, "stdio"]
+    server = [sys.executable, "-m", "tests.support.conformance_project", str(project)]
+    bridged = [sys.executable, "-m", "tests.support.stdio_bridge", *server, "stdio"]
     command = [*server, "0"] if request.param == "http" else bridged
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, encoding="utf-8", cwd=Path(__file__).parents[2])
     assert process.stdout is not None

@@ -12,8 +12,8 @@ import anyio
 import mcp
 import pytest
 
-from tests.ondisk import python_tool, write_tool
-from tests.stdio_client import tool_processes
+from tests.support.ondisk import python_tool, write_tool
+from tests.support.stdio_client import tool_processes
 
 ADD = {
     "type": "object",

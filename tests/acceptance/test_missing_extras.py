@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.mcp_servers import ByHand
-from tests.ondisk import PATIENCE_S, python_tool
-from tests.ondisk import vespe as vespe_here
+from tests.support.mcp_servers import ByHand
+from tests.support.ondisk import PATIENCE_S, python_tool
+from tests.support.ondisk import vespe as vespe_here
 
 EXTRAS = ("mcp", "hypothesis_jsonschema", "tiktoken")
 """A module of each extra."""

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.acceptance.crash import FORGET, MOVE, World, make_source
-from tests.ondisk import python_tool, write_kit, write_tool
-from vespe import leftovers
+from tests.support.ondisk import python_tool, write_kit, write_tool
+from vespe.files import leftovers
 
 SWEEPERS: tuple[tuple[str, ...], ...] = (("tool", "create", "swept", "--type", "shell_command"), ("kit", "activate", "file_io_with_git"))
 """Commands that write where others left something: they clear it away."""

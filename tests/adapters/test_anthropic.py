@@ -14,8 +14,9 @@ from hypothesis import given, settings
 
 from tests.adapters import corpus, strategies
 from tests.adapters.judges import accepts, assert_anthropic_request, complaint
-from vespe.adapters import ollama_messages, openai
+from vespe.adapters import openai
 from vespe.adapters.anthropic import AnthropicAdapter, AnthropicShape, from_openai_messages, to_openai_messages
+from vespe.adapters.ollama import messages as ollama_messages
 from vespe.errors import InvalidDocument, InvalidToolCall, ToolExecutionError
 from vespe.models import Tool
 

@@ -13,7 +13,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.ondisk import python_tool, write_kit
+from tests.support.ondisk import python_tool, write_kit
 
 GIT = ("git", "-c", "user.name=t", "-c", "user.email=t@example.invalid", "-c", "commit.gpgsign=false")
 

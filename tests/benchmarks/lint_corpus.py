@@ -10,10 +10,10 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from vespe import foreign
-from vespe.audit import Audit
-from vespe.lint_paths import SUFFIXES
-from vespe.lint_settings import Settings
+from vespe.lint import foreign
+from vespe.lint.audit import Audit
+from vespe.lint.paths import SUFFIXES
+from vespe.lint.settings import Settings
 
 HERE = Path(__file__).resolve().parent
 FIGURES = HERE / "lint_figures.json"

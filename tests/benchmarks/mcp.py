@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from vespe.founding import found_project
+from vespe.projects.init import found_project
 
 SCHEMA = {
     "type": "object",
@@ -49,11 +49,11 @@ vespe.serve_stdio(registry=registry)
 """
 ASYNCIO = """
 import asyncio, os, sys, vespe
-from vespe import documents
-from vespe.serve import protocol, running
-from vespe.serve.outbox import encoded
-from vespe.serve.tools import ServedTools
-from vespe.workspace import open_workspace
+from vespe.documents import strict_json as documents
+from vespe.mcp_server import protocol, tool_call as running
+from vespe.mcp_server.stdio_io import encoded
+from vespe.mcp_server.tools import ServedTools
+from vespe.projects.workspace import open_workspace
 def add(a, b): return {"sum": a + b}
 registry = vespe.ToolRegistry()
 registry.register(add)

@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 from tests.benchmarks.interleaved import Program, home_environment, measure, show, vespe_command
-from tests.ondisk import python_tool, write_tool
+from tests.support.ondisk import python_tool, write_tool
 
 REFERENCE = "empty click command"
 EMPTY_CLICK = "import click\n\n\n@click.command()\ndef main() -> None:\n    pass\n\n\nmain()\n"

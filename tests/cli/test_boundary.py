@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 import pytest
 
-from tests.ondisk import PATIENCE_S, interruptible, python_tool
+from tests.support.ondisk import PATIENCE_S, interruptible, python_tool
 from vespe import errors
 from vespe.cli import boundary
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.ondisk import write_tool
+from tests.support.ondisk import write_tool
 
 Command = Callable[..., Any]
 

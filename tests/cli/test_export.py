@@ -14,7 +14,7 @@ import openai.types.responses
 import pydantic
 import pytest
 
-from tests.ondisk import python_tool
+from tests.support.ondisk import python_tool
 from vespe.adapters import SHAPES
 
 Command = Callable[..., Any]

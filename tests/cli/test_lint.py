@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import Said
-from tests.ondisk import write_tool
+from tests.support.ondisk import write_tool
 
 Command = Callable[..., Said]
 MCP = {"tools": [{"name": "read_x", "description": "Read one thing from the store.", "inputSchema": {"type": "dict", "properties": {}}}]}

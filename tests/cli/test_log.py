@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.ondisk import python_tool
+from tests.support.ondisk import python_tool
 
 Command = Callable[..., Any]
 

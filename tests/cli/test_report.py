@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.terminal import on_a_terminal
+from tests.support.terminal import on_a_terminal
 from vespe.cli import report
 
 NASTY = "a\x1b[31m\u202eb"

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.terminal import on_a_terminal
+from tests.support.terminal import on_a_terminal
 from vespe.cli import tables
 
 NASTY = "a\x1b[31m\u202eb"

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.ondisk import write_tool
-from vespe import review
+from tests.support.ondisk import write_tool
 from vespe.cli import tool_review
+from vespe.trust import review
 
 
 def test_p5_all_of_a_long_hostile_command_is_shown_escaped(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

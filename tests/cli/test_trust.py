@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.ondisk import python_tool, write_tool
+from tests.support.ondisk import python_tool, write_tool
 
 Command = Callable[..., Any]
 

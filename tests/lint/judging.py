@@ -4,10 +4,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from vespe import foreign
-from vespe.foreign import Definition
-from vespe.lint import subjects
+from vespe.lint import foreign, subjects
 from vespe.lint.base import Found, Rule, Subject
+from vespe.lint.foreign import Definition
 
 
 def subject(**parts: Any) -> Subject:

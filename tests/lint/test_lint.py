@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests import render_lint
-from vespe import foreign
-from vespe.lint import FAMILIES, RULES, subjects
+from tests.support import render_lint
+from vespe.lint import FAMILIES, RULES, foreign, subjects
 from vespe.lint.base import AnyRule, Bounds, Rule, SetRule
 
 JSON = st.recursive(

@@ -1,9 +1,9 @@
 """How a broken limit is worded, and how grave it is."""
 
 from tests.lint.judging import subject
-from vespe.lint.limits import limits_on
-from vespe.lint.portability import RULES
+from vespe.adapters.limits import limits_on
 from vespe.lint.refusals import inputs, limits_for, refused, sent_as_openapi, types
+from vespe.lint.rules.portability import RULES
 
 (ITEMS,) = limits_on("array-items", api="openai")
 GEMINI = {"": "", "input_schema": "/functionDeclarations/0/parameters"}

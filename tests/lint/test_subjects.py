@@ -3,9 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from tests.ondisk import write_tool
-from vespe import foreign
-from vespe.lint import subjects
+from tests.support.ondisk import write_tool
+from vespe.lint import foreign, subjects
 
 SCHEMA: dict[str, Any] = {"type": "object", "properties": {"a": {"type": "string"}, "b/c": {"items": {"type": "int"}}}}
 

@@ -3,9 +3,9 @@
 import json
 from typing import Final
 
-from vespe import documents
+from vespe.documents import strict_json
+from vespe.documents.json_text import text_encoder
 from vespe.errors import InvalidDocument
-from vespe.json_text import text_encoder
 from vespe.models import JsonObject, JsonValue
 
 KEY: Final = "vespe_arguments"
@@ -26,9 +26,9 @@ def to_input(arguments: JsonValue) -> JsonObject:
     text = arguments if isinstance(arguments, str) else to_text(arguments)
     try:
         data = text.encode("utf-8")
-        value = documents.parse_json(data, limit=len(data))
+        value = strict_json.parse_json(data, limit=len(data))
     except (InvalidDocument, UnicodeEncodeError):
-        return {KEY: documents.repair_surrogates(text)}
+        return {KEY: strict_json.repair_surrogates(text)}
     plain = isinstance(value, dict) and (value.keys() != {KEY} or (kept_text(value) is None and custom_text(value) is None))
     return value if plain else {KEY: text}
 
@@ -46,7 +46,7 @@ def kept_text(value: JsonValue) -> str | None:
     """
     if not isinstance(value, dict) or value.keys() != {KEY} or not isinstance(value[KEY], str):
         return None
-    text = documents.repair_surrogates(value[KEY])
+    text = strict_json.repair_surrogates(value[KEY])
     return text if to_input(text) == {KEY: text} else None
 
 
@@ -59,13 +59,13 @@ def custom_text(value: JsonValue) -> str | None:
     """Give the text of a custom call's input, or None where `value` is another's."""
     inner = value[KEY] if isinstance(value, dict) and value.keys() == {KEY} else None
     if isinstance(inner, dict) and inner.keys() == {CUSTOM} and isinstance(inner[CUSTOM], str):
-        return documents.repair_surrogates(inner[CUSTOM])
+        return strict_json.repair_surrogates(inner[CUSTOM])
     return None
 
 
 def to_text(value: JsonValue) -> str:
     """Give a value as compact JSON; raises InvalidDocument for what JSON cannot say or that is nested too deeply."""
     try:
-        return documents.repair_surrogates(_ENCODER(value))
+        return strict_json.repair_surrogates(_ENCODER(value))
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidDocument(f"cannot be said in JSON: {error}", path="arguments") from None

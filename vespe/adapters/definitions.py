@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any, Final, NoReturn
 
-from vespe.adapters.inner import detached, kind, quoted
+from vespe.adapters.messages import detached, kind, quoted
 from vespe.errors import InvalidDocument
 from vespe.models import JsonObject, JsonValue, Tool
 

@@ -3,8 +3,10 @@
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, Protocol
 
-from vespe import defaults, documents, schemas
-from vespe.adapters.inner import detached, quoted, quoted_names
+from vespe import defaults
+from vespe.adapters.messages import detached, quoted, quoted_names
+from vespe.calls.executors.base import Context
+from vespe.documents import strict_json
 from vespe.errors import (
     InvalidArguments,
     InvalidDocument,
@@ -14,9 +16,9 @@ from vespe.errors import (
     ToolImplementationNotFound,
     VespeError,
 )
-from vespe.executors.base import Context
 from vespe.models import JsonObject, JsonValue, Tool
 from vespe.outcomes import Call, Execution, Failure, Outcome
+from vespe.schemas import validator
 
 _MAX_ANSWER_BYTES: Final = 64 * 1024 * 1024
 
@@ -61,15 +63,15 @@ def execute_tool(adapter: OfTool, call: Call, registry: Registry) -> JsonValue:
 def _inputs(tool: Tool, arguments: JsonObject | str | bytes) -> JsonObject:
     if isinstance(arguments, (str, bytes)):
         try:
-            arguments = documents.parse_object(arguments or b"{}", limit=defaults.MAX_ARGUMENT_BYTES)
+            arguments = strict_json.parse_object(arguments or b"{}", limit=defaults.MAX_ARGUMENT_BYTES)
         except InvalidDocument as error:
             raise ParsingError(
                 f"the arguments of {quoted(tool.name)} cannot be read: the text {error.reason}", hint="give one JSON object"
             ) from None
-    if violations := schemas.compile_schema(tool.input_schema, closed=True).violations(arguments):
+    if violations := validator.compile_schema(tool.input_schema, closed=True).violations(arguments):
         told = "; ".join(violation["message"] for violation in violations)
         raise InvalidArguments(f"the arguments of {quoted(tool.name)} do not fit its schema: {told}", violations=violations)
-    return schemas.fill_defaults(tool.input_schema, arguments)
+    return validator.fill_defaults(tool.input_schema, arguments)
 
 
 def answered(given: JsonValue, *, what: str) -> JsonObject:
@@ -79,7 +81,7 @@ def answered(given: JsonValue, *, what: str) -> JsonObject:
     if not isinstance(given, (str, bytes)):
         raise ParsingError(f"{what} must be an object or its JSON text, not {type(given).__name__}")
     try:
-        return documents.parse_object(given, limit=_MAX_ANSWER_BYTES)
+        return strict_json.parse_object(given, limit=_MAX_ANSWER_BYTES)
     except InvalidDocument as error:
         raise ParsingError(f"{what} cannot be read: the text {error.reason}") from None
 
@@ -107,7 +109,7 @@ def made_call(name: Any, arguments: Any, identifier: Any) -> Call:
 def _plain_arguments(given: Any) -> JsonObject | str:
     """Give arguments as they are where they are a JSON object, as their JSON text where they are another value."""
     try:
-        text = documents.compact_json(given)
+        text = strict_json.compact_json(given)
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidToolCall(f"the arguments cannot be said in JSON: {error}", hint="give one JSON object") from None
     if not isinstance(given, dict):
@@ -141,15 +143,15 @@ def told(output: object) -> tuple[JsonValue, bool]:
 def sentence(error: VespeError | Failure) -> str:
     """Give an error as one text for a model, with what to do about it."""
     hint = f" ({error.hint})" if error.hint else ""
-    return documents.repair_surrogates(f"{error.message}{hint}" + ("; mend the call and make it again" if error.retryable else ""))
+    return strict_json.repair_surrogates(f"{error.message}{hint}" + ("; mend the call and make it again" if error.retryable else ""))
 
 
 def text_of(value: JsonValue) -> str:
     """Give a result as text: a text as it is, anything else as compact JSON."""
     if isinstance(value, str):
-        return documents.repair_surrogates(value)
+        return strict_json.repair_surrogates(value)
     try:
-        return documents.compact_json(value)
+        return strict_json.compact_json(value)
     except (TypeError, ValueError, RecursionError) as error:
         raise ToolExecutionError(f"the result cannot be said in JSON: {error}") from None
 

@@ -5,9 +5,23 @@ from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from vespe.adapters import arguments, definitions, execution, shown
-from vespe.adapters.anthropic_blocks import data_url
-from vespe.adapters.identifiers import text_id
-from vespe.adapters.inner import IS_ERROR, MCP_BLOCKS, PART, REST, STRUCTURED, checked, copied, kind, parts_of, quoted, refuse, said, told
+from vespe.adapters.calls import text_id
+from vespe.adapters.content_parts import data_url
+from vespe.adapters.messages import (
+    IS_ERROR,
+    MCP_BLOCKS,
+    PART,
+    REST,
+    STRUCTURED,
+    checked,
+    copied,
+    kind,
+    parts_of,
+    quoted,
+    refuse,
+    said,
+    told,
+)
 from vespe.models import JsonObject, JsonValue, Tool
 from vespe.outcomes import Call
 

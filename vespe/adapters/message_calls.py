@@ -1,6 +1,6 @@
 """The calls that an assistant's inner message makes: found, and each with its function's name, or refused with the message's index."""
 
-from vespe.adapters.inner import kind, refuse, said
+from vespe.adapters.messages import kind, refuse, said
 from vespe.models import JsonObject
 
 

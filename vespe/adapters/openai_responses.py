@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from vespe.adapters import definitions, execution, shown
-from vespe.adapters.inner import quoted
+from vespe.adapters.messages import quoted
 from vespe.models import JsonObject, JsonValue, Tool
 from vespe.outcomes import Call
 

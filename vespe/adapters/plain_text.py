@@ -5,13 +5,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
-from vespe import documents, schemas
 from vespe.adapters import execution
-from vespe.adapters.inner import quoted
+from vespe.adapters.messages import quoted
+from vespe.documents import strict_json
 from vespe.errors import InvalidDocument, InvalidToolCall, ParsingError
 from vespe.models import JsonObject, JsonValue, Tool
 from vespe.outcomes import Call
-from vespe.violations import describe
+from vespe.schemas import validator
+from vespe.schemas.explain import describe
 
 METHOD: Final = "tools/call"
 _FORM: Final = '{"method": "tools/call", "params": {"name": "TOOL", "arguments": {…}}}'
@@ -22,7 +23,7 @@ _MAX_ANSWER_BYTES: Final = 4 * 1024 * 1024
 
 def tools_system_prompt(tools: Iterable[Tool]) -> str:
     """Give the system prompt that tells a model without native tools which there are and how to call one."""
-    lines = [documents.compact_json(_definition(tool)) for tool in tools]
+    lines = [strict_json.compact_json(_definition(tool)) for tool in tools]
     return (
         "You can call the tools below, each given as one line of JSON with its name, what it does, and the JSON Schema of its arguments.\n"
         f"To call one, answer with exactly one JSON object, and nothing before or after it:\n{_FORM}\n"
@@ -46,7 +47,7 @@ def parse_call(text: str) -> Call | None:
             raise ParsingError("the answer has text beside the call, so nothing was run", hint=_HINT)
         return None
     try:
-        return _call(documents.parse_object(body, limit=_MAX_ANSWER_BYTES))
+        return _call(strict_json.parse_object(body, limit=_MAX_ANSWER_BYTES))
     except InvalidDocument as error:
         if METHOD not in body and '"method"' not in body:
             return None
@@ -59,13 +60,13 @@ def _only_of_list(body: str) -> str:
     if not body.startswith("["):
         return body
     try:
-        value: Any = documents.parse_json(body.encode("utf-8", "replace"), limit=_MAX_ANSWER_BYTES)
+        value: Any = strict_json.parse_json(body.encode("utf-8", "replace"), limit=_MAX_ANSWER_BYTES)
     except InvalidDocument:
         return body
     held = [item for item in value if isinstance(item, dict) and item.get("method") == METHOD]
     if len(held) > 1:
         raise ParsingError(f"the answer is a list of {len(held)} calls, so nothing was run: make one at a time", hint=_HINT)
-    return documents.compact_json(held[0]) if held and len(value) == 1 else body
+    return strict_json.compact_json(held[0]) if held and len(value) == 1 else body
 
 
 def _call(answer: JsonObject) -> Call | None:
@@ -85,7 +86,7 @@ def _call(answer: JsonObject) -> Call | None:
 
 
 def _definition(tool: Tool) -> JsonObject:
-    return {"name": tool.name, "description": tool.description, "inputSchema": schemas.closed_schema(tool.input_schema)}
+    return {"name": tool.name, "description": tool.description, "inputSchema": validator.closed_schema(tool.input_schema)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from vespe.adapters import SHAPES
-from vespe.adapters.inner import detached, quoted
+from vespe.adapters.messages import detached, quoted
 from vespe.errors import InvalidDocument
 from vespe.models import JsonObject, JsonValue, Tool
-from vespe.violations import describe
+from vespe.schemas.explain import describe
 
 _LISTS: Final = ("tools", "functions", "functionDeclarations", "function_declarations")
 _GEMINI: Final = ("parameters", "parametersJsonSchema", "parameters_json_schema")

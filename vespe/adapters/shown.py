@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Final
 
-from vespe import schemas
 from vespe.adapters.definitions import API_FIELDS, called
-from vespe.adapters.inner import detached
+from vespe.adapters.messages import detached
 from vespe.models import JsonObject, Tool
+from vespe.schemas import validator
 
 _PLACES: Final = {"openai": ("function",), "openai-responses": (), "anthropic": ()}
 """By API, where in its fields those stand that others know too: chat completions hold them within `function`."""
@@ -37,7 +37,7 @@ def own_fields(tool: Tool, shape: str) -> JsonObject:
 
 def shown_schema(tool: Tool) -> JsonObject:
     """Give a copy of the schema of the inputs as models see it: it refuses unknown arguments wherever Vespe will refuse them."""
-    made: JsonObject = detached(schemas.closed_schema(tool.input_schema), called(tool.name))
+    made: JsonObject = detached(validator.closed_schema(tool.input_schema), called(tool.name))
     return made
 
 

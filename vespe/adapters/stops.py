@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from vespe.adapters.inner import REST, detached, object_or_none
+from vespe.adapters.messages import REST, detached, object_or_none
 from vespe.errors import InvalidDocument
 from vespe.models import JsonObject, JsonValue
 

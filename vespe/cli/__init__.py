@@ -10,7 +10,7 @@ import click
 from vespe import defaults
 from vespe.cli import boundary
 from vespe.cli.verbs import VERBS
-from vespe.deferred import deferred
+from vespe.lazy import deferred
 
 if TYPE_CHECKING:
     import difflib

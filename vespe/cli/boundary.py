@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from vespe import defaults, errors, termination
-from vespe.deferred import deferred
+from vespe import defaults, errors
+from vespe.lazy import deferred
+from vespe.processes import signals
 
 if TYPE_CHECKING:
     import traceback
@@ -74,7 +75,7 @@ def guarded(command: Callable[[Sequence[str]], int | None], arguments: Sequence[
 
 def _run(command: Callable[[Sequence[str]], int | None], arguments: Sequence[str]) -> int:
     try:
-        with termination.termination_as_interrupt():
+        with signals.termination_as_interrupt():
             code = command(arguments) or 0
             sys.stdout.flush()
             return code
@@ -82,7 +83,7 @@ def _run(command: Callable[[Sequence[str]], int | None], arguments: Sequence[str
         _discard_stdout()
         with contextlib.suppress(OSError):
             report.note("interrupted")
-        return EXIT_SIGNAL + termination.signal_of(interruption)
+        return EXIT_SIGNAL + signals.signal_of(interruption)
     except click.exceptions.NoArgsIsHelpError as page:
         click.echo(page.format_message(), err=True)
         return 2

@@ -12,8 +12,10 @@ from typing import Final
 
 import click
 
-from vespe import documents, errors, process
+from vespe import errors
 from vespe.cli import report
+from vespe.documents import strict_json
+from vespe.processes import process
 
 _CITY_SCHEMA: Final = '{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}'
 _PATH_SCHEMA: Final = '{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}'
@@ -90,7 +92,7 @@ def command() -> int:
     with tempfile.TemporaryDirectory(prefix="vespe-demo-") as scratch, _weather() as origin:
         project = os.path.join(scratch, "project")
         os.mkdir(project)
-        documents.write_atomic(os.path.join(project, "script.json"), documents.dump_json(SCRIPT), durable=False)
+        strict_json.write_atomic(os.path.join(project, "script.json"), strict_json.dump_json(SCRIPT), durable=False)
         for number, (said, line, expected) in enumerate(STEPS, start=1):
             click.echo(click.style(f"# {number}. {said}", dim=True) if sys.stdout.isatty() else f"# {number}. {said}")
             _step(line.replace("ORIGIN", origin), expected, home=scratch)

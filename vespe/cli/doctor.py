@@ -9,11 +9,16 @@ from typing import Final
 
 import click
 
-from vespe import configuration, defaults, errors, kits, locations, process, trust
+from vespe import defaults, errors
 from vespe.cli import kit_facts, options, report
-from vespe.serve.shown import broken
-from vespe.serve.tools import ServedTools
-from vespe.workspace import Workspace, open_workspace
+from vespe.files import locations
+from vespe.kits import roots
+from vespe.mcp_server.selection import broken
+from vespe.mcp_server.tools import ServedTools
+from vespe.processes import process
+from vespe.projects import user_config
+from vespe.projects.workspace import Workspace, open_workspace
+from vespe.trust import gate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +68,7 @@ def _installation(_: str | None) -> Iterator[Diagnosis]:
 
 
 def _configuration(_: str | None) -> Iterator[Diagnosis]:
-    path = configuration.load_user_config().path
+    path = user_config.load_user_config().path
     yield Diagnosis(about="your configuration", state="ok", message=path)
 
 
@@ -78,7 +83,7 @@ def _directories(_: str | None) -> Iterator[Diagnosis]:
 
 
 def _kits(project_dir: str | None) -> Iterator[Diagnosis]:
-    found = kits.find_kits(project=kit_facts.root_if_any(project_dir))
+    found = roots.find_kits(project=kit_facts.root_if_any(project_dir))
     usable = [kit for kit in found if kit.problem is None]
     tools = sum(kit.tools for kit in usable)
     yield Diagnosis(about="kits", state="ok" if usable else "warning", message=f"{len(usable)} kits with {tools} tools")
@@ -111,7 +116,7 @@ def _project(project_dir: str | None) -> Iterator[Diagnosis]:
 
 def _trust(workspace: Workspace) -> Diagnosis:
     try:
-        grant = trust.check(workspace.root, environ=os.environ)
+        grant = gate.check(workspace.root, environ=os.environ)
     except errors.NotTrusted as error:
         return Diagnosis(about="trust", state="warning", message=f"{error} ({error.hint})")
     return Diagnosis(about="trust", state="ok", message=f"trusted by {grant.kind}")

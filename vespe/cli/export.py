@@ -5,11 +5,11 @@ from typing import Final
 
 import click
 
-from vespe import errors, strict_mode
-from vespe.adapters import SHAPES
+from vespe import errors
+from vespe.adapters import SHAPES, openai_strict
 from vespe.cli import options, report
 from vespe.models import JsonObject, Tool
-from vespe.workspace import open_workspace
+from vespe.projects.workspace import open_workspace
 
 STRICT: Final = tuple(name for name in SHAPES if name.startswith("openai"))
 """The shapes of the APIs that have OpenAI's strict mode."""
@@ -45,7 +45,7 @@ def command(names: tuple[str, ...], shape: str, strict: bool, project_dir: str |
 def _definition(tool: Tool, shape: str, *, strict: bool, refused: list[JsonObject]) -> JsonObject:
     if not strict:
         return SHAPES[shape].definition(tool)
-    schema, refusals = strict_mode.rewrite(tool.input_schema)
+    schema, refusals = openai_strict.rewrite(tool.input_schema)
     refused += [{"tool": tool.name, "pointer": f"/schema/input{pointer}", "message": message} for pointer, message in refusals]
     if refusals:
         return {}

@@ -3,7 +3,7 @@
 import click
 
 from vespe.cli import options, report
-from vespe.founding import found_project
+from vespe.projects.init import found_project
 
 
 @click.command("init", epilog="Example: vespe init")

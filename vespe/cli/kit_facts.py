@@ -1,8 +1,9 @@
 """What the verbs over kits say of one kit."""
 
-from vespe import errors, project
+from vespe import errors
 from vespe.models import JsonObject, Kit
-from vespe.workspace import find_root
+from vespe.projects import project
+from vespe.projects.workspace import find_root
 
 
 def root_if_any(project_dir: str | None) -> str | None:

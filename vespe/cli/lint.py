@@ -7,12 +7,14 @@ from typing import Any
 
 import click
 
-from vespe import audit, changes, errors, lint_fixes, lint_settings
-from vespe.cli import findings_report, report
-from vespe.findings import SEVERITIES, Finding
-from vespe.lint import FAMILIES, RULES
-from vespe.lint_settings import Settings
-from vespe.workspace import find_root
+from vespe import errors
+from vespe.cli import lint_report, report
+from vespe.git import changed_paths
+from vespe.lint import FAMILIES, RULES, audit, fixes
+from vespe.lint import settings as lint_settings
+from vespe.lint.findings import SEVERITIES, Finding
+from vespe.lint.settings import Settings
+from vespe.projects.workspace import find_root
 
 _BROKEN = 4
 
@@ -21,7 +23,7 @@ _BROKEN = 4
                epilog="Example: vespe lint --target openai,anthropic --format github")  # fmt: skip
 @click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path())
 @click.option(
-    "--format", "form", type=click.Choice(findings_report.FORMATS), default="text", show_default=True, help="How to print the findings."
+    "--format", "form", type=click.Choice(lint_report.FORMATS), default="text", show_default=True, help="How to print the findings."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print exactly one JSON document on stdout: --format json.")
 @click.option("--select", multiple=True, metavar="RULE", help="Ask only these rules: codes or families, separated by commas.")
@@ -42,12 +44,12 @@ def command(paths: tuple[str, ...], form: str, as_json: bool, explain: str | Non
         return _explain(explain)
     gc.enable()  # what is left off for commands that live for a moment: 10,000 tools make much that only it can free
     settings = _settings(asked)
-    changed = changes.changed_paths(asked["changed"]) if asked["changed"] else None
+    changed = changed_paths.changed_paths(asked["changed"]) if asked["changed"] else None
     targets = list(paths) or [_project()]
     if fix:
-        for path in lint_fixes.mend(targets, changed=changed):
+        for path in fixes.mend(targets, changed=changed):
             report.say(f"mended {path}")
-    with findings_report.progress() as shown:
+    with lint_report.progress() as shown:
         run = audit.Audit(settings, changed=changed, progress=shown)
         findings = sorted(run.findings(targets), key=_order)
     alone = len(targets) == 1 and run.tools == 0
@@ -98,10 +100,10 @@ def _explain(code: str) -> int:
 def _show(findings: list[Finding], run: audit.Audit, form: str, *, broken: str | None) -> None:
     if form == "json":
         error = {"error": {"code": errors.InvalidDocument.code, "message": f"{findings[0].path}: {broken}"}} if broken and findings else {}
-        report.emit_json(error | findings_report.document(findings, run.tools))
+        report.emit_json(error | lint_report.document(findings, run.tools))
     elif form == "sarif":
-        findings_report.show_sarif(findings, list(RULES.values()))
+        lint_report.show_sarif(findings, list(RULES.values()))
     elif form == "github":
-        findings_report.show_github(findings)
+        lint_report.show_github(findings)
     else:
-        findings_report.show_text(findings, run.tools)
+        lint_report.show_text(findings, run.tools)

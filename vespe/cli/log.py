@@ -2,10 +2,11 @@
 
 import click
 
-from vespe import call_log, errors
+from vespe import errors
+from vespe.calls import log
 from vespe.cli import options, report, tables
 from vespe.models import JsonObject
-from vespe.workspace import find_root
+from vespe.projects.workspace import find_root
 
 
 @click.command("log", epilog="Example: vespe log -n 5")
@@ -20,7 +21,7 @@ def command(limit: int, project_dir: str | None, as_json: bool) -> None:
         if project_dir is not None:
             raise
         root = None
-    calls = call_log.read(root, limit=limit)
+    calls = log.read(root, limit=limit)
     if as_json:
         report.emit_json({"calls": calls})
         return

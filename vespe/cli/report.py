@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from vespe import documents
-from vespe.escaping import inert, inert_json, inert_line
+from vespe.cli.escaping import inert, inert_json, inert_line
+from vespe.documents import strict_json
 from vespe.models import JsonValue
 
 
@@ -37,7 +37,7 @@ def error(message: str, hint: str = "") -> None:
 
 def emit_json(document: JsonValue) -> None:
     """Print one JSON document on stdout; characters that could mislead a terminal stand as `\\uXXXX`."""
-    click.echo(inert_json(documents.dump_json(document)), nl=False)
+    click.echo(inert_json(strict_json.dump_json(document)), nl=False)
 
 
 def emit(text: str) -> None:
@@ -52,12 +52,12 @@ def one_line(text: str) -> str:
 
 def json_line(value: JsonValue) -> str:
     """Give a value as one inert line of JSON."""
-    return inert_line(documents.compact_json(value))
+    return inert_line(strict_json.compact_json(value))
 
 
 def emit_result(result: JsonValue) -> None:
     """Print a tool's result: a string as it is, anything else as JSON; exact in a pipe, inert and a whole line on a terminal."""
-    text = documents.repair_surrogates(result) if isinstance(result, str) else documents.dump_json(result)
+    text = strict_json.repair_surrogates(result) if isinstance(result, str) else strict_json.dump_json(result)
     if sys.stdout.isatty():
         text = inert(text)
         text += "" if text.endswith("\n") else "\n"

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from vespe.cli import report
-from vespe.deferred import deferred
-from vespe.escaping import inert_line
+from vespe.cli.escaping import inert_line
+from vespe.lazy import deferred
 
 if TYPE_CHECKING:
     import rich.box as rich_box

@@ -6,7 +6,7 @@ from vespe.cli import report
 from vespe.models import JsonObject
 
 if TYPE_CHECKING:
-    from vespe.review import ToolReview
+    from vespe.trust.review import ToolReview
 
 
 def document_of(tool: "ToolReview") -> JsonObject:

@@ -2,10 +2,10 @@
 
 import click
 
-from vespe import review
 from vespe.cli import options, report, tool_review
-from vespe.review import Review
-from vespe.workspace import find_root
+from vespe.projects.workspace import find_root
+from vespe.trust import review
+from vespe.trust.review import Review
 
 
 @click.command("trust", epilog="Example: vespe trust")

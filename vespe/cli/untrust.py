@@ -2,9 +2,9 @@
 
 import click
 
-from vespe import trust
 from vespe.cli import options, report
-from vespe.workspace import find_root
+from vespe.projects.workspace import find_root
+from vespe.trust import gate
 
 
 @click.command("untrust", epilog="Example: vespe untrust")
@@ -13,7 +13,7 @@ from vespe.workspace import find_root
 def command(project_dir: str | None, as_json: bool) -> None:
     """Take back every approval of this project: of its bytes, of its place, and of single tools."""
     root = find_root(project_dir)
-    taken = trust.untrust(root)
+    taken = gate.untrust(root)
     if as_json:
         report.emit_json({"path": root, "revoked": len(taken)})
     else:

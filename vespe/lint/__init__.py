@@ -2,7 +2,8 @@
 
 from typing import Final
 
-from vespe.lint import (
+from vespe.lint.base import AnyRule
+from vespe.lint.rules import (
     commands,
     constraints,
     description,
@@ -17,7 +18,6 @@ from vespe.lint import (
     strict_requests,
     vendor_subsets,
 )
-from vespe.lint.base import AnyRule
 
 FAMILIES: Final[dict[str, tuple[AnyRule, ...]]] = {
     "layout": layout.RULES,

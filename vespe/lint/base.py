@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias
 
-from vespe.findings import Severity
+from vespe.lint.findings import Severity
 from vespe.models import JsonValue
-from vespe.tooldir import Problem
+from vespe.tools.directory import Problem
 
 Family: TypeAlias = Literal["layout", "naming", "schema", "portability", "description", "safety", "signature", "sets"]
 Part: TypeAlias = str

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
-from vespe.findings import Severity
+from vespe.adapters.limits import Limit, limits_on
 from vespe.lint.base import Found, Node, Rule, Subject
-from vespe.lint.limits import Limit, limits_on
+from vespe.lint.findings import Severity
 
 TITLES: Final = {"openai": "OpenAI", "anthropic": "Anthropic", "gemini": "Gemini", "ollama": "Ollama", "mcp": "MCP"}
 

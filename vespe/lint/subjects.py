@@ -5,14 +5,17 @@ import sys
 from collections.abc import Iterator
 from typing import Final
 
-from vespe import defaults, documents, schemas, tooldir
+from vespe import defaults
+from vespe.documents import strict_json
+from vespe.documents.pointers import pointer_to
 from vespe.errors import InvalidDocument, StorageError
-from vespe.foreign import Definition
 from vespe.lint.base import Node, Outline, SchemaProblem, Subject
+from vespe.lint.foreign import Definition
 from vespe.models import JsonObject, JsonValue
-from vespe.pointers import pointer_to
-from vespe.subschemas import walk
-from vespe.tooldir import Problem
+from vespe.schemas import validator
+from vespe.schemas.subschemas import walk
+from vespe.tools import directory as tool_directory
+from vespe.tools.directory import Problem
 
 _MOST_NODES: Final = 4 * defaults.MAX_SUBSCHEMAS
 _PARTS: Final = ("name", "description", "annotations", "examples", "implementation_details", "lint", "secrets", "permissions", "limits")
@@ -22,7 +25,7 @@ _OUTPUT: Final = "/schema/output"
 
 def of_tool(directory: str, *, kit_id: str | None) -> Subject:
     """Read a tool directory; `document` is None where its config.json cannot be read, and `problems` say why."""
-    document, problems = tooldir.check(directory, kit_id=kit_id)
+    document, problems = tool_directory.check(directory, kit_id=kit_id)
     if document is None:
         return Subject(
             name=None, description=None, input_schema=None, output_schema=None, api="vespe", pointers={"": ""}, document=None,
@@ -77,7 +80,7 @@ def of_config(path: str, *, api: str, problems: list[Problem], document: JsonObj
 def read_config(path: str) -> tuple[JsonObject | None, list[Problem]]:
     """Read a configuration file; None and the reason where it cannot be."""
     try:
-        return documents.read_object(path), []
+        return strict_json.read_object(path), []
     except InvalidDocument as error:
         return None, [Problem(os.path.basename(path), error.pointer, error.reason, error.line)]
     except StorageError as error:
@@ -109,7 +112,7 @@ def _names(properties: JsonValue) -> tuple[str, ...]:
 
 def _size(value: JsonValue) -> int:
     try:
-        return len(documents.compact_json(value))
+        return len(strict_json.compact_json(value))
     except (ValueError, TypeError, RecursionError):  # YAML can say dates and infinities
         return len(str(value))
 
@@ -131,7 +134,7 @@ def _problems_beside(problems: list[Problem], given: JsonValue, gives: JsonValue
 
 def _problems(part: str, schema: JsonValue, pointers: dict[str, str]) -> Iterator[SchemaProblem]:
     if part in pointers:
-        yield from (SchemaProblem(part, found["pointer"], found["message"]) for found in schemas.check_schema(schema, root_object=False))
+        yield from (SchemaProblem(part, found["pointer"], found["message"]) for found in validator.check_schema(schema, root_object=False))
 
 
 def _text(value: JsonValue) -> str | None:

@@ -3,8 +3,8 @@
 import subprocess
 from typing import Any
 
-from vespe.confined import Directory, replaced
-from vespe.git_commit import commit_text
+from vespe.files.confined import Directory, replaced
+from vespe.git.commit import commit_text
 
 
 def edit_file(path: str, old_text: str, new_text: str, replace_all: bool = False, message: str = "") -> dict[str, Any]:

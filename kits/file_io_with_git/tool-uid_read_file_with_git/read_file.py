@@ -1,7 +1,7 @@
 """Reads a text file of the project, or some of its lines."""
 
-from vespe.confined import Directory
-from vespe.file_tools import read_lines
+from vespe.files.confined import Directory
+from vespe.files.confined_views import read_lines
 
 
 def read_file(path: str, start_line: int = 1, line_count: int | None = None) -> str:

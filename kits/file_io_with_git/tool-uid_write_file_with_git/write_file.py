@@ -3,8 +3,8 @@
 import subprocess
 from typing import Any
 
-from vespe.confined import Directory
-from vespe.git_commit import commit_text
+from vespe.files.confined import Directory
+from vespe.git.commit import commit_text
 
 
 def write_file(path: str, content: str, message: str = "") -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from vespe.confined import Directory
+from vespe.files.confined import Directory
 
 
 def edit_file(path: str, old_text: str, new_text: str, replace_all: bool = False) -> dict[str, Any]:

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from vespe.confined import Directory
-from vespe.file_tools import list_entries
+from vespe.files.confined import Directory
+from vespe.files.confined_views import list_entries
 
 
 def list_directory(path: str = ".", recursive: bool = False, limit: int = 1000) -> dict[str, Any]:

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from vespe.confined import Directory
-from vespe.file_tools import search_lines
-from vespe.text_search import Query
+from vespe.files.confined import Directory
+from vespe.files.confined_search import Query
+from vespe.files.confined_views import search_lines
 
 
 def search_text(

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from vespe.confined import Directory
+from vespe.files.confined import Directory
 
 
 def write_file(path: str, content: str) -> dict[str, Any]:

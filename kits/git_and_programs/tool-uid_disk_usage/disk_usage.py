@@ -1,6 +1,6 @@
 """Says how much a directory of the project holds."""
 
-from vespe.confined import Directory, Entry
+from vespe.files.confined import Directory, Entry
 
 
 def disk_usage(path: str = ".") -> dict[str, int]:

@@ -3,8 +3,8 @@
 import subprocess
 from typing import Any
 
-from vespe.confined import Directory
-from vespe.git_changes import diff
+from vespe.files.confined import Directory
+from vespe.git.status import diff
 
 
 def git_diff(path: str = ".", context: int = 3, mode: str | None = None, to: str | None = None, **inputs: Any) -> str:

@@ -2,8 +2,8 @@
 
 import subprocess
 
-from vespe.confined import Directory
-from vespe.git_changes import status
+from vespe.files.confined import Directory
+from vespe.git.status import status
 
 
 def git_status(path: str = ".") -> list[str]:

@@ -1,6 +1,6 @@
 """Counts the lines, words and bytes of a text, or of a file of the project."""
 
-from vespe.confined import Directory
+from vespe.files.confined import Directory
 
 
 def word_count(text: str = "", path: str | None = None) -> dict[str, int]:

@@ -1,0 +1,115 @@
+"""Whether calls may run."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.ondisk import python_tool
+from vespe import Project
+from vespe.agents.policy import ONCE, PROJECT, SESSION, Answer, CallPolicy, Question, rules_of
+from vespe.errors import UsageError
+from vespe.models import Tool
+
+READ = Tool(uid="r", name="read", description="", input_schema={}, annotations={"readOnlyHint": True})
+WRITE = Tool(uid="w", name="write", description="", input_schema={})
+
+
+class Person:
+    """Says the given answers, one after another, and keeps the questions."""
+
+    def __init__(self, *answers: Answer) -> None:
+        self.answers, self.questions = list(answers), list[Question]()
+
+    def __call__(self, question: Question) -> Answer:
+        self.questions.append(question)
+        return self.answers.pop(0)
+
+
+def yes(holds: str = ONCE) -> Answer:
+    return Answer(allowed=True, holds=holds)
+
+
+def no(holds: str = ONCE) -> Answer:
+    return Answer(allowed=False, holds=holds)
+
+
+@pytest.mark.parametrize(
+    ("policy", "read", "write"), [("ask", True, False), ("read-only", True, False), ("all", True, True), ("none", False, False)]
+)
+def test_without_anybody_to_ask_the_policy_decides(policy: str, read: bool, write: bool) -> None:
+    made = CallPolicy(policy=policy)
+    assert (made.why_not(READ, {}) == "", made.why_not(WRITE, {}) == "") == (read, write)
+
+
+def test_read_only_asks_nobody_even_where_there_is_somebody() -> None:
+    person = Person()
+    assert CallPolicy(policy="read-only", ask=person).why_not(WRITE, {}) and not person.questions
+
+
+@pytest.mark.parametrize(
+    ("user", "project", "said"),
+    [
+        ({"allow": ["write"]}, {}, ""),
+        ({"allow": ["write"], "ask": ["write"]}, {}, "approval"),
+        ({"allow": ["write"], "ask": ["write"], "deny": ["write"]}, {}, "denies"),
+        ({"allow": ["write"]}, {"deny": ["write"]}, "denies"),
+        ({"allow": ["write"]}, {"ask": ["write"]}, "approval"),
+        ({}, {"allow": ["write"]}, "approval"),
+    ],
+)
+def test_deny_goes_over_ask_and_ask_over_allow_and_a_project_only_tightens(user: Any, project: Any, said: str) -> None:
+    why = CallPolicy(rules_of(user, project)).why_not(WRITE, {})
+    assert said in why and bool(said) == bool(why)
+
+
+def test_what_is_allowed_on_the_command_line_is_asked_all_the_same_where_a_rule_asks() -> None:
+    policy = CallPolicy(rules_of({"ask": [{"tool": "write", "arguments": {"path": "/*"}}]}, {}), policy="all")
+    assert policy.why_not(WRITE, {"path": "here"}) == "" and "approval" in policy.why_not(WRITE, {"path": "/there"})
+
+
+def test_an_answer_holds_once_or_for_the_session() -> None:
+    once, session = Person(yes(), no()), Person(yes(SESSION))
+    policy = CallPolicy(ask=once)
+    assert (policy.why_not(WRITE, {}), policy.why_not(WRITE, {}) != "") == ("", True)
+    policy = CallPolicy(ask=session)
+    assert [policy.why_not(WRITE, {}) for _ in range(3)] == ["", "", ""]
+
+
+def test_an_answer_to_one_rules_question_answers_no_other_question() -> None:
+    person = Person(yes(SESSION), no())
+    policy = CallPolicy(rules_of({"ask": [{"tool": "write", "arguments": {"path": "/*"}}]}, {}), ask=person)
+    assert policy.why_not(WRITE, {"path": "here"}) == "" and policy.why_not(WRITE, {"path": "/etc"}) != ""
+    assert len(person.questions) == 2
+
+
+def test_a_denial_outlives_a_later_grant() -> None:
+    person = Person(no(SESSION))
+    policy = CallPolicy(rules_of({"allow": ["write"]}, {}), ask=person)
+    assert policy.why_not(WRITE, {}) == ""
+    policy = CallPolicy(ask=person)
+    assert policy.why_not(WRITE, {}) and policy.why_not(WRITE, {}) and len(person.questions) == 1
+
+
+def test_an_answer_for_the_project_holds_in_the_next_session_until_the_tool_changes(project: Path) -> None:
+    python_tool(project / ".vespe/tools/tool-greet", "greet", "return 1")
+    greet, root = Project(project).load_tool("greet"), str(project)
+    assert CallPolicy(root=root, ask=Person(yes(PROJECT))).why_not(greet, {}) == ""
+    assert CallPolicy(root=root).why_not(greet, {}) == ""
+    assert greet.directory is not None
+    Path(greet.directory, "main.py").write_text("def greet():\n    return 2\n", encoding="utf-8")
+    assert "nobody can be asked" in CallPolicy(root=root).why_not(greet, {})
+
+
+def test_a_denial_for_the_project_outlives_changes_and_whatever_allows_later(project: Path) -> None:
+    python_tool(project / ".vespe/tools/tool-greet", "greet", "return 1")
+    greet, root = Project(project).load_tool("greet"), str(project)
+    assert CallPolicy(root=root, ask=Person(no(PROJECT))).why_not(greet, {})
+    assert greet.directory is not None
+    Path(greet.directory, "main.py").write_text("def greet():\n    return 2\n", encoding="utf-8")
+    assert CallPolicy(rules_of({"allow": ["*"]}, {}), policy="all", root=root).why_not(greet, {}) == "the user has denied calls of 'greet'"
+
+
+def test_a_policy_that_is_none_is_refused() -> None:
+    with pytest.raises(UsageError, match="maybe"):
+        CallPolicy(policy="maybe")

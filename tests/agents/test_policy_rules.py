@@ -1,0 +1,65 @@
+"""Rules on calls, as a configuration writes them."""
+
+from typing import Any
+
+import pytest
+
+from vespe.agents.policy_rules import read_rules, tightening
+from vespe.errors import InvalidDocument
+from vespe.models import Tool
+
+WRITE = Tool(uid="u", name="write_file", description="", input_schema={}, scope="files")
+
+
+@pytest.mark.parametrize(
+    ("entry", "inputs", "matches"),
+    [
+        ("write_file", {}, True),
+        ("write_*", {}, True),
+        ("files/*", {}, True),
+        ("read_file", {}, False),
+        ("Write_file", {}, False),
+        ({"tool": "*", "arguments": {"path": "notes/*"}}, {"path": "notes/a/b"}, True),
+        ({"tool": "*", "arguments": {"path": "notes/*"}}, {"path": "/etc/passwd"}, False),
+        ({"tool": "*", "arguments": {"path": "*"}}, {}, False),
+        ({"tool": "*", "arguments": {"force": "true"}}, {"force": True}, True),
+        ({"tool": "*", "arguments": {"argv": '*"-rf"*'}}, {"argv": ["rm", "-rf"]}, True),
+        ({"tool": "*", "arguments": {"path": "a", "mode": "w"}}, {"path": "a", "mode": "r"}, False),
+        ({"tool": "*", "arguments": {"path": "app/[id]/*"}}, {"path": "app/[id]/page"}, True),
+        ({"tool": "*", "arguments": {"path": "app/[id]/*"}}, {"path": "app/i/page"}, False),
+        ({"tool": "*", "arguments": {"path": "keys/*"}}, {"path": "notes/.././keys//a"}, True),
+    ],
+)
+def test_a_rule_matches_by_name_and_by_every_pattern_of_its_arguments(entry: Any, inputs: dict[str, Any], matches: bool) -> None:
+    (rule,) = read_rules({"deny": [entry]}, path="config.json")
+    assert rule.matches(WRITE, inputs) is matches
+
+
+@pytest.mark.parametrize(
+    ("path", "matches"), [("notes/a", True), ("notes/b/../a", True), ("notes/../a", False), ("./notes/a", False), ("notes/a..b", True)]
+)
+def test_what_is_allowed_is_so_wherever_a_path_leads(path: str, matches: bool) -> None:
+    (rule,) = read_rules({"allow": [{"tool": "*", "arguments": {"path": "notes/*"}}]}, path="config.json")
+    assert rule.matches(WRITE, {"path": path}) is matches
+
+
+@pytest.mark.parametrize(
+    ("document", "pointer"),
+    [
+        ([], "/approvals"),
+        ({"forbid": []}, "/approvals/forbid"),
+        ({"deny": "x"}, "/approvals/deny"),
+        ({"ask": [1]}, "/approvals/ask/0"),
+        ({"allow": [{"tool": "x", "when": "y"}]}, "/approvals/allow/0"),
+        ({"allow": ["x", {"tool": "x", "arguments": {"a": 1}}]}, "/approvals/allow/1/arguments"),
+    ],
+)
+def test_what_is_no_rule_is_refused_at_its_place(document: Any, pointer: str) -> None:
+    with pytest.raises(InvalidDocument) as caught:
+        read_rules(document, path="config.json")
+    assert caught.value.pointer == pointer
+
+
+def test_p3_a_project_may_deny_and_ask_and_allow_nothing() -> None:
+    rules = read_rules({"deny": ["a"], "ask": ["b"], "allow": ["*"]}, path="")
+    assert [rule.kind for rule in tightening(rules)] == ["deny", "ask"]

@@ -1,0 +1,50 @@
+"""The policy that a project's configuration and the user's make."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.agents.agents_on_disk import Bench
+from vespe import EventSystem
+from vespe.agents.project_policy import policy_for, policy_of
+from vespe.errors import InvalidDocument, UsageError
+from vespe.projects import project as projects
+from vespe.projects import user_config
+
+
+def deny_in_project(bench: Bench, rule: object) -> None:
+    file = Path(projects.config_path(str(bench.root)))
+    said = json.loads(file.read_bytes()) if file.exists() else {}
+    file.write_text(json.dumps(said | {"approvals": {"deny": [rule]}}), encoding="utf-8")
+
+
+def test_p40c_what_either_configuration_denies_is_denied_whatever_the_policy_allows(bench: Bench) -> None:
+    for name in ("a", "b", "c"):
+        bench.tool(name)
+    user_config.set_value("approvals.deny", ["a"])
+    deny_in_project(bench, "b")
+    path = bench.project().call_path()
+    policy = policy_of(path, policy="all")
+    assert [bool(policy.why_not(path.tool(name), {})) for name in ("a", "b", "c")] == [True, True, False]
+
+
+def test_what_runs_calls_in_a_project_says_the_policy_and_nobody_is_asked(bench: Bench) -> None:
+    bench.tool("a", annotations={"readOnlyHint": True})
+    bench.tool("b")
+    path = bench.project().call_path()
+    for runner in (path, EventSystem(path), EventSystem().bound(path)):
+        policy = policy_for(runner)
+        assert policy.why_not(path.tool("a"), {}) == "" and "nobody can be asked" in policy.why_not(path.tool("b"), {})
+
+
+@pytest.mark.parametrize("runner", [EventSystem(), object()])
+def test_what_has_no_project_needs_a_policy(runner: object) -> None:
+    with pytest.raises(UsageError, match="say which policy"):
+        policy_for(runner)
+
+
+def test_a_rule_that_is_none_is_told_with_its_place(bench: Bench) -> None:
+    deny_in_project(bench, 1)
+    with pytest.raises(InvalidDocument, match="/approvals/deny/0"):
+        policy_for(bench.project().call_path())

@@ -1,0 +1,67 @@
+"""Environments for scripts: made aside, once, by one maker, and a sentence where a dependency cannot be had."""
+
+import os
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from vespe.calls.executors.script_environments import interpreter
+from vespe.errors import Interrupted, StorageError, ToolExecutionError
+from vespe.files import locations
+
+OFFLINE = {"PATH": "/usr/local/bin:/usr/bin:/bin", "PIP_NO_INDEX": "1"}
+
+
+def distribution(directory: Path, name: str) -> str:
+    """The source of a distribution whose build needs nothing but what pip is told: a wheel, written by hand."""
+    wheel = directory / f"{name}-1.0-py3-none-any.whl"
+    source = (
+        f"import zipfile; z = zipfile.ZipFile({str(wheel)!r}, 'w'); z.writestr('{name}.py', 'WORD = 1'); d = '{name}-1.0.dist-info/'\n"
+        f"z.writestr(d + 'METADATA', 'Metadata-Version: 2.1\\nName: {name}\\nVersion: 1.0\\n'); z.writestr(d + 'RECORD', '')\n"
+        "z.writestr(d + 'WHEEL', 'Wheel-Version: 1.0\\nGenerator: test\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n'); z.close()"
+    )
+    subprocess.run([sys.executable, "-c", source], check=True)
+    return name
+
+
+def test_one_environment_is_made_for_all_who_ask_at_once(home: Path, tmp_path: Path) -> None:
+    name, heard = distribution(tmp_path, "greeting"), list[str]()
+    environment = OFFLINE | {"PIP_FIND_LINKS": str(tmp_path)}
+    with ThreadPoolExecutor(3) as pool:
+        made = list(pool.map(lambda _: interpreter((name,), heard.append, environment=environment), range(3)))
+    assert (len(set(made)), heard) == (1, ["installing greeting into an environment of their own, once"])
+    root = os.path.join(locations.user_cache_dir(), "envs")
+    assert [os.path.join(root, entry, "bin", "python") for entry in os.listdir(root)] == made[:1]
+    assert subprocess.run([made[0], "-I", "-c", "import greeting"], check=False).returncode == 0
+
+
+def test_a_dependency_that_cannot_be_had_is_named_and_nothing_is_left(home: Path, tmp_path: Path) -> None:
+    distribution(tmp_path, "greeting")
+    with pytest.raises(ToolExecutionError, match="the dependency no-such-thing==1 cannot be had: ") as caught:
+        interpreter(("greeting", "no-such-thing==1"), environment=OFFLINE | {"PIP_FIND_LINKS": str(tmp_path)})
+    assert caught.value.details["dependencies"] == ["no-such-thing==1"]
+    assert os.listdir(os.path.join(locations.user_cache_dir(), "envs")) == []
+
+
+def test_a_call_that_is_cancelled_meanwhile_leaves_nothing(home: Path) -> None:
+    cancel = threading.Event()
+    cancel.set()
+    with pytest.raises(Interrupted):
+        interpreter(("greeting",), environment=OFFLINE, cancel=cancel)
+    assert os.listdir(os.path.join(locations.user_cache_dir(), "envs")) == []
+
+
+def test_a_cache_that_cannot_be_made_is_a_sentence(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null/cache")
+    monkeypatch.setenv("HOME", "/dev/null/home")
+    with pytest.raises(StorageError, match="cannot make /dev/null/"):
+        interpreter(("greeting",), environment=OFFLINE)
+
+
+def test_what_else_pip_says_is_its_last_line(home: Path) -> None:
+    with pytest.raises(ToolExecutionError, match="the dependency greeting @ file:///no/such/place cannot be had: "):
+        interpreter(("greeting @ file:///no/such/place",), environment=OFFLINE)

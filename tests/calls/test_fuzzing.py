@@ -1,0 +1,97 @@
+"""Generated arguments: each kind of failure is found, made small, and found again by its seed."""
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from vespe.calls.fuzzing import failure, fuzz
+from vespe.errors import MissingExtra, UsageError
+from vespe.models import JsonObject, Tool
+from vespe.outcomes import Failure, Outcome
+
+SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}, "s": {"type": "string"}}, "required": ["n"]}
+TOOL = Tool(uid="tool-t", name="t", description="", input_schema=SCHEMA)
+
+
+def done(result: Any = None) -> Outcome:
+    return Outcome(tool="t", uid="tool-t", result=result)
+
+
+def failed(code: str = "tool_error", **details: Any) -> Outcome:
+    return Outcome(tool="t", uid="tool-t", error=Failure(code=code, message="said", details=details))
+
+
+@pytest.mark.parametrize(
+    ("outcome", "kind"),
+    [
+        (done("fine"), None),
+        (done({"log": "Traceback (most recent call last):\n"}), "traceback"),
+        (failed(exception="ValueError"), None),
+        (failed(exception="TypeError"), "crash"),
+        (failed(signal=11), "crash"),
+        (failed(exit_status=1, logs=""), "crash"),
+        (failed(exit_status=1), None),
+        (failed(exit_status=1, stderr="Traceback (most recent call last):\n"), "traceback"),
+        (failed("timed_out"), "hang"),
+        (failed("invalid_output"), "output"),
+        (failed("output_too_large"), "output"),
+        (failed("invalid_arguments"), None),
+    ],
+)
+def test_a_tool_may_say_no_and_may_not_break(outcome: Outcome, kind: str | None) -> None:
+    found = failure(outcome)
+    assert (found[0] if found else None) == kind
+
+
+def breaks_past(limit: int) -> Callable[[JsonObject], Outcome]:
+    return lambda arguments: failed(exception="KeyError") if abs(arguments["n"]) > limit else done()
+
+
+def test_the_arguments_are_made_small_and_stand_in_a_command() -> None:
+    (finding,) = fuzz(TOOL, breaks_past(5), seconds=2, seed=1).findings
+    assert finding.kind == "crash" and finding.arguments == {"n": 6}
+    assert finding.command == """vespe tool run t --args '{"n":6}'"""
+
+
+def test_the_same_seed_makes_the_same_calls() -> None:
+    seen: dict[int, list[JsonObject]] = {1: [], 2: []}
+    for turn, calls in seen.items():
+        fuzz(TOOL, lambda arguments, calls=calls: calls.append(arguments) or done(), seconds=3, seed=7)  # type: ignore[misc]  # append gives None
+        assert turn and len(calls) >= 10
+    assert seen[1][:10] == seen[2][:10]
+
+
+def test_each_kind_of_failure_is_found_once() -> None:
+    def run(arguments: JsonObject) -> Outcome:
+        return failed("timed_out") if arguments["n"] > 0 else failed("invalid_output") if arguments["n"] < 0 else done()
+
+    assert {finding.kind for finding in fuzz(TOOL, run, seconds=3, seed=3).findings} == {"hang", "output"}
+
+
+def test_a_tool_that_holds_has_no_finding_and_every_call_fits_its_schema() -> None:
+    kinds: set[str] = set()
+
+    def run(arguments: JsonObject) -> Outcome:
+        kinds.update(arguments)
+        return done()
+
+    found = fuzz(TOOL, run, seconds=1, seed=1)
+    assert found.findings == () and found.calls > 10 and kinds == {"n", "s"}
+
+
+def test_a_schema_that_nothing_satisfies_is_said() -> None:
+    nothing = Tool(
+        uid="tool-t", name="t", description="", input_schema={"type": "object", "required": ["a"], "additionalProperties": False}
+    )
+    with pytest.raises(UsageError, match="no arguments can be made"):
+        fuzz(nothing, lambda _: done(), seconds=1, seed=1)
+
+
+def test_without_the_extra_a_sentence_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "hypothesis_jsonschema", None)
+    monkeypatch.setattr("vespe.calls.fuzzing.hypothesis_jsonschema", __import__("vespe.lazy").deferred.deferred("hypothesis_jsonschema"))
+    with pytest.raises(MissingExtra) as caught:
+        fuzz(TOOL, lambda _: done(), seconds=1, seed=1)
+    assert "vespe[fuzz]" in caught.value.hint

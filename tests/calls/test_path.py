@@ -1,0 +1,377 @@
+"""The one call path: every failure is an outcome, every output is checked, bounded and free of secrets."""
+
+import base64
+import json
+import os
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import threading
+import urllib.parse
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.ondisk import PATIENCE_S, interruptible, python_tool, vespe, write_kit, write_tool
+from vespe.calls.path import CallPath, checked_inputs, parsed_arguments
+from vespe.calls.registry import ToolRegistry
+from vespe.errors import InvalidTool, NotTrusted, ParsingError, ToolNotFound, UsageError
+from vespe.models import Tool
+from vespe.outcomes import Call, Outcome
+from vespe.projects import user_config
+from vespe.projects.workspace import open_workspace
+from vespe.trust import review
+
+ECHO = {"type": "object", "properties": {"text": {"type": "string"}, "times": {"type": "integer", "default": 1}}}
+
+
+def tools(project: Path) -> Path:
+    return project / ".vespe/tools"
+
+
+def call(project: Path, name: str, arguments: Any = None, **fields: Any) -> Outcome:
+    path = CallPath(workspace=open_workspace(project), registry=fields.pop("registry", ToolRegistry()))
+    return path.run(Call(tool=name, arguments={} if arguments is None else arguments, **fields))
+
+
+def code_of(outcome: Outcome) -> str:
+    assert outcome.error is not None, outcome.result
+    return outcome.error.code
+
+
+def test_defaults_of_the_schema_are_filled_in_and_the_input_is_not_touched() -> None:
+    tool = Tool(uid="tool-e", name="e", description="E.", input_schema=ECHO)
+    given = {"text": "a"}
+    assert checked_inputs(tool, given) == {"text": "a", "times": 1} and given == {"text": "a"}
+
+
+def test_p18_all_violations_are_told_at_once(project: Path) -> None:
+    python_tool(tools(project) / "tool-e", "e", "return 1", schema=ECHO | {"required": ["text"]})
+    error = call(project, "e", {"times": "x", "more": 1}).error
+    assert error is not None and error.retryable
+    assert all(word in error.message for word in ("text", "times", "more"))
+    assert {v["pointer"] for v in error.details["violations"]} >= {"/times"}
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", '{"a": NaN}', '{"a": 1, "a": 2}', "null", b"\xff", '{"a": "\\ud800"}', "[" * 100 + "]" * 100]
+)
+def test_p23_what_is_not_one_strict_json_object_never_runs(text: str | bytes) -> None:
+    with pytest.raises(ParsingError):
+        parsed_arguments(text)
+
+
+def test_the_place_of_broken_json_is_quoted() -> None:
+    with pytest.raises(ParsingError, match=r"near '\"path\": oops'|oops"):
+        parsed_arguments('{"path": oops}')
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        ("raise ValueError('no')", "tool_error"),
+        ("import sys\nsys.exit(3)", "tool_error"),
+        ("import os\nos.kill(os.getpid(), 9)", "tool_error"),
+        ("return float('nan')", "invalid_output"),
+        ("return object()", "invalid_output"),
+        ("print('x' * 50_000_000)\nreturn 'x' * 20_000_000", "output_too_large"),
+        ("import time\ntime.sleep(60)", "timed_out"),
+    ],
+)
+def test_p19_every_failure_of_a_tool_is_a_structured_result(project: Path, body: str, code: str) -> None:
+    python_tool(tools(project) / "tool-bad", "bad", body, limits={"timeout_s": 2})
+    assert code_of(call(project, "bad")) == code
+
+
+def test_an_output_that_breaks_its_schema_is_said_before_it_is_cut(project: Path) -> None:
+    schema = {"input": {"type": "object"}, "output": {"type": "object", "properties": {"n": {"type": "integer"}}}}
+    tool = python_tool(tools(project) / "tool-o", "o", "return {'n': 'x' * 3_000_000}")
+    config = json.loads((tool / "config.json").read_text(encoding="utf-8"))
+    (tool / "config.json").write_text(json.dumps(config | {"schema": schema}), encoding="utf-8")
+    outcome = call(project, "o")
+    assert code_of(outcome) == "invalid_output" and not outcome.truncated
+
+
+def test_p29_a_long_output_is_cut_in_the_middle_with_exact_counts_and_kept_whole(project: Path) -> None:
+    python_tool(tools(project) / "tool-l", "l", "return 'a' * 5000 + 'b' * 5000", limits={"max_output_bytes": 1000})
+    outcome = call(project, "l")
+    assert outcome.truncated and outcome.result.startswith("a" * 500 + "\n") and outcome.result.endswith("\n" + "b" * 500)
+    assert "cut by vespe: 9000 of 10000 bytes" in outcome.result
+    assert outcome.output_file is not None and Path(outcome.output_file).read_text(encoding="utf-8") == "a" * 5000 + "b" * 5000
+    assert stat.S_IMODE(os.stat(outcome.output_file).st_mode) == 0o600
+
+
+def test_p29_a_result_that_is_no_text_becomes_its_json_text_when_it_is_cut(project: Path) -> None:
+    python_tool(tools(project) / "tool-l", "l", "return list(range(1000))", limits={"max_output_bytes": 100})
+    outcome = call(project, "l")
+    assert outcome.truncated and outcome.result.startswith("[0,1,2,") and outcome.result.endswith("999]")
+
+
+def test_p29_past_the_larger_cap_the_tool_is_ended_and_what_was_read_is_kept(project: Path) -> None:
+    implementation = {"type": "shell_command", "entrypoint": "yes", "args": {"argv": []}}
+    write_tool(tools(project) / "tool-y", "y", implementation=implementation)
+    outcome = call(project, "y")
+    assert code_of(outcome) == "output_too_large" and outcome.truncated
+    assert outcome.output_file is not None and Path(outcome.output_file).read_bytes().startswith(b"y\ny\n")
+
+
+def test_p24_a_lone_surrogate_is_repaired_and_noted(project: Path) -> None:
+    python_tool(tools(project) / "tool-s", "s", "return {'a\\ud800': 'b\\udfff'}")
+    outcome = call(project, "s")
+    assert outcome.result == {"a\ufffd": "b\ufffd"} and outcome.notes
+
+
+def test_p24_an_in_process_result_that_json_cannot_say_is_an_error(project: Path) -> None:
+    write_tool(tools(project) / "tool-i", "i")
+    for result in (float("inf"), {1, 2}, b"x"):
+        registry = ToolRegistry()
+        registry.register(lambda value=result: value, name="i")
+        assert code_of(call(project, "i", registry=registry)) == "invalid_output"
+
+
+def test_a_tool_without_an_implementation_says_so(project: Path) -> None:
+    write_tool(tools(project) / "tool-i", "i")
+    with pytest.raises(LookupError, match="nothing implements"):
+        call(project, "i")
+
+
+def test_p33_a_tool_sees_the_allow_list_and_its_declared_secrets_alone(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI_API_KEY", "LD_PRELOAD_X", "PYTHONPATH", "GIT_DIR", "TOKEN", "LC_ALL", "BASH_FUNC_x%%"):
+        monkeypatch.setenv(name, "C" if name == "LC_ALL" else "set")
+    implementation = {"type": "shell_command", "entrypoint": "env", "args": {"argv": [], "output": "lines"}}
+    write_tool(tools(project) / "tool-env", "env", implementation=implementation, secrets=["TOKEN"])
+    names = {line.partition("=")[0] for line in call(project, "env").result}
+    assert names <= {"PATH", "HOME", "LANG", "TERM", "USER", "TMPDIR", "TZ", "TOKEN", "LC_ALL", "LC_CTYPE"} and {"TOKEN", "LC_ALL"} <= names
+
+
+def test_a_missing_secret_stops_the_call_before_it_starts(project: Path) -> None:
+    marker = project / "ran"
+    python_tool(tools(project) / "tool-k", "k", f"open({str(marker)!r}, 'w').close()", secrets=["NO_SUCH_KEY"])
+    outcome = call(project, "k")
+    assert code_of(outcome) == "missing_secret" and not marker.exists()
+
+
+def test_p36_secrets_never_appear_in_results_logs_errors_or_the_log(project: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    secret = "s3cr3t/value+1"
+    monkeypatch.setenv("TOKEN", secret)
+    body = (
+        "import os, base64, urllib.parse\ns = os.environ['TOKEN']\nprint('printed', s)\n"
+        "if inputs.get('fail'):\n    raise ValueError('bad ' + s)\n"
+        "return [s, base64.b64encode(s.encode()).decode(), urllib.parse.quote(s, safe=''), s.encode().hex(), {s: 1}]"
+    )
+    schema = {"type": "object", "additionalProperties": True}
+    python_tool(tools(project) / "tool-t", "t", body, secrets=["TOKEN"], schema=schema)
+    path = CallPath(workspace=open_workspace(project), registry=ToolRegistry(), keep_arguments=True)
+    seen = [path.run(Call(tool="t", arguments={"fail": fail, "text": secret})).to_dict() for fail in (False, True)]
+    written = "".join(p.read_text(encoding="utf-8", errors="replace") for p in (home / "state").rglob("*") if p.is_file())
+    text = json.dumps(seen) + written
+    for form in (secret, base64.b64encode(secret.encode()).decode(), urllib.parse.quote(secret, safe=""), secret.encode().hex()):
+        assert form not in text
+    assert "***" in json.dumps(seen[0]["result"]) and "***" in seen[1]["error"]["message"]
+
+
+def test_a_secret_may_come_from_the_users_own_configuration(project: Path) -> None:
+    user_config.set_value("secrets.TOKEN", "abcdefgh")
+    python_tool(tools(project) / "tool-t", "t", "import os\nreturn len(os.environ['TOKEN'])", secrets=["TOKEN"])
+    assert call(project, "t").result == 8
+
+
+def test_a_sandbox_that_the_user_requires_is_never_silently_left_out(project: Path) -> None:
+    user_config.set_value("sandbox", "require")
+    python_tool(tools(project) / "tool-t", "t", "return 1")
+    assert code_of(call(project, "t")) == "refused"
+
+
+def cloned(project: Path, tmp_path: Path) -> Path:
+    shutil.copytree(project, tmp_path / "clone", symlinks=True)
+    return tmp_path / "clone"
+
+
+def test_p1_an_untrusted_project_runs_neither_its_own_tools_nor_a_kits(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    marker = tmp_path / "ran"
+    kit = write_kit(tmp_path / "kits", "alpha")
+    for directory in (tools(project) / "tool-own", kit / "tool-kit"):
+        python_tool(directory, directory.name[5:], f"open({str(marker)!r}, 'w').close()")
+    monkeypatch.setenv("VESPE_KITS_PATH", str(tmp_path / "kits"))
+    (project / ".vespe/config.json").write_text(json.dumps({"active_kits": ["alpha"]}), encoding="utf-8")
+    clone = cloned(project, tmp_path)
+    for name in ("own", "kit"):
+        with pytest.raises(NotTrusted):
+            call(clone, name)
+        assert not marker.exists()
+        assert call(project, name).ok and marker.exists()
+        marker.unlink()
+
+
+def test_p4_the_approved_bytes_run_even_while_the_files_change(project: Path, tmp_path: Path) -> None:
+    tool = python_tool(tools(project) / "tool-own", "own", "return 'approved'")
+    clone = cloned(project, tmp_path)
+    review.approve(review.review(clone))
+    script, stop = clone / ".vespe/tools/tool-own/main.py", threading.Event()
+    approved, evil = (tool / "main.py").read_bytes(), b"def own(**inputs): return 'evil'\n"
+
+    def swap() -> None:
+        while not stop.is_set():
+            for content in (evil, approved):
+                aside = script.with_suffix(".aside")
+                aside.write_bytes(content)
+                os.replace(aside, script)
+
+    thread = threading.Thread(target=swap)
+    thread.start()
+    seen = set()
+    try:
+        for _ in range(30):
+            try:
+                seen.add(call(clone, "own").result)
+            except NotTrusted:
+                seen.add("refused")
+    finally:
+        stop.set()
+        thread.join()
+    assert "evil" not in seen and seen <= {"approved", "refused"}
+
+
+def test_p4_the_config_that_runs_is_the_approved_one(project: Path, tmp_path: Path) -> None:
+    python_tool(tools(project) / "tool-own", "own", "return 'approved'")
+    clone = cloned(project, tmp_path)
+    review.approve(review.review(clone))
+    path = CallPath(workspace=open_workspace(clone), registry=ToolRegistry())
+    tool = path.workspace.tool("own")
+    config = clone / ".vespe/tools/tool-own/config.json"
+    config.write_text(config.read_text(encoding="utf-8").replace('"own"', '"evil"', 1), encoding="utf-8")
+    with pytest.raises(NotTrusted, match=r"config\.json"):
+        path.run_tool(tool, Call(tool="own"))
+
+
+def test_where_there_is_no_call_to_make_it_is_raised(project: Path) -> None:
+    with pytest.raises(ToolNotFound):
+        call(project, "nothing")
+    (tools(project) / "tool-broken").mkdir()
+    (tools(project) / "tool-broken/config.json").write_text('{"name": "broken"}', encoding="utf-8")
+    with pytest.raises(InvalidTool):
+        call(project, "broken")
+
+
+def test_a_plan_shows_argv_and_runs_nothing(project: Path) -> None:
+    implementation = {"type": "shell_command", "entrypoint": "touch", "args": {"argv": ["--", "{text}"]}}
+    write_tool(tools(project) / "tool-t", "t", implementation=implementation, schema=ECHO)
+    path = CallPath(workspace=open_workspace(project), registry=ToolRegistry())
+    plan = path.plan(path.workspace.tool("t"), Call(tool="t", arguments={"text": "made"}))
+    assert plan["argv"] == ["touch", "--", "made"] and not (project / "made").exists()
+    write_tool(tools(project) / "tool-i", "i")
+    assert path.plan(path.workspace.tool("i"), Call(tool="i"))["type"] == "in_process"
+
+
+def test_p47_a_disk_that_keeps_no_log_loses_the_line_and_not_the_answer(project: Path, home: Path) -> None:
+    python_tool(tools(project) / "tool-t", "t", "return 1")
+    (home / "state/vespe/log").mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(home / "state/vespe/log")
+    (home / "state/vespe/log").write_text("", encoding="utf-8")
+    outcome = call(project, "t")
+    assert outcome.result == 1 and outcome.notes
+
+
+def test_p31_ctrl_c_ends_the_tool_and_its_children_and_is_130(project: Path, tmp_path: Path) -> None:
+    body = (
+        "import os, subprocess, time\n"
+        "child = subprocess.Popen(['sleep', '60'])\n"
+        f"open({str(tmp_path / 'pids')!r}, 'w').write(f'{{os.getpid()}} {{child.pid}}')\n"
+        "time.sleep(60)"
+    )
+    python_tool(tools(project) / "tool-w", "w", body)
+    running = subprocess.Popen(
+        [sys.executable, "-m", "vespe", "tool", "run", "w", "--json"], cwd=project, stdout=subprocess.PIPE, env=interruptible()
+    )
+    while not (tmp_path / "pids").exists() or not (tmp_path / "pids").read_text(encoding="utf-8").count(" "):
+        assert running.poll() is None
+    running.send_signal(signal.SIGINT)
+    out, _ = running.communicate(timeout=PATIENCE_S)
+    assert (running.returncode, out) == (130, b"")
+    for pid in map(int, (tmp_path / "pids").read_text(encoding="utf-8").split()):
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
+
+
+def test_p46_concurrent_activations_lose_none(project: Path, tmp_path: Path) -> None:
+    kits = [f"kit{n}" for n in range(8)]
+    for kit_id in kits:
+        write_kit(tmp_path / "kits", kit_id)
+    env = {"VESPE_KITS_PATH": str(tmp_path / "kits")}
+    threads = [threading.Thread(target=vespe, args=("kit", "activate", kit_id), kwargs={"cwd": project, "env": env}) for kit_id in kits]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(json.loads((project / ".vespe/config.json").read_text(encoding="utf-8"))["active_kits"]) == kits
+
+
+def test_one_path_serves_calls_from_several_threads(project: Path) -> None:
+    python_tool(
+        tools(project) / "tool-d", "d", "return 2 * inputs['n']", schema={"type": "object", "properties": {"n": {"type": "integer"}}}
+    )
+    path = CallPath(workspace=open_workspace(project), registry=ToolRegistry())
+    results: dict[int, Any] = {}
+    threads = [
+        threading.Thread(target=lambda n=n: results.update({n: path.run(Call(tool="d", arguments={"n": n})).result})) for n in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == {n: 2 * n for n in range(8)}
+
+
+@pytest.mark.parametrize("seconds", [float("nan"), float("inf"), 0, -1, 1e10])
+def test_what_is_no_deadline_is_a_usage_error(project: Path, seconds: float) -> None:
+    python_tool(tools(project) / "tool-t", "t", "return 1")
+    with pytest.raises(UsageError, match="a deadline is"):
+        call(project, "t", timeout_s=seconds)
+
+
+def test_p36_a_message_that_quotes_the_arguments_quotes_no_secret(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOKEN", 'hunter"22')
+    python_tool(tools(project) / "tool-t", "t", "return 1", secrets=["TOKEN"])
+    outcome = call(project, "t", '{"a": "hunter"22"}')
+    assert code_of(outcome) == "invalid_json" and 'hunter"22' not in json.dumps(outcome.to_dict(), ensure_ascii=False).replace('\\"', '"')
+
+
+def test_p36_a_flood_keeps_no_beginning_of_a_secret(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOKEN", "s3cr3t-value")
+    implementation = {"type": "shell_command", "entrypoint": "yes", "args": {"argv": ["${env:TOKEN}"]}}
+    write_tool(tools(project) / "tool-y", "y", implementation=implementation, secrets=["TOKEN"])
+    kept = call(project, "y").output_file
+    assert kept is not None and b"s3c" not in Path(kept).read_bytes()
+
+
+def test_p2_a_script_swapped_for_a_link_is_a_change_of_what_was_approved(project: Path, tmp_path: Path) -> None:
+    python_tool(tools(project) / "tool-own", "own", "return 1")
+    clone = cloned(project, tmp_path)
+    review.approve(review.review(clone))
+    script = clone / ".vespe/tools/tool-own/main.py"
+    script.unlink()
+    script.symlink_to(project / ".vespe/tools/tool-own/main.py")
+    with pytest.raises(NotTrusted, match=r"main\.py"):
+        call(clone, "own")
+
+
+def test_an_output_that_is_refused_is_not_blamed_on_the_arguments(project: Path) -> None:
+    tool = python_tool(tools(project) / "tool-o", "o", "return 'x'")
+    config = json.loads((tool / "config.json").read_text(encoding="utf-8"))
+    config["schema"]["output"] = {"type": "integer"}
+    (tool / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    error = call(project, "o").error
+    assert error is not None and "the result" in error.message and "arguments" not in error.message
+
+
+def test_an_interrupted_call_is_logged_with_its_duration(project: Path) -> None:
+    python_tool(tools(project) / "tool-w", "w", "import time\ntime.sleep(60)")
+    cancel = threading.Event()
+    threading.Timer(0.3, cancel.set).start()
+    path = CallPath(workspace=open_workspace(project), registry=ToolRegistry())
+    assert path.run(Call(tool="w"), cancel=cancel).duration_ms > 100

@@ -1,0 +1,40 @@
+"""The commands of a chat."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.agents.agents_on_disk import Bench
+from vespe.agents import transcripts
+from vespe.cli.agent.chat_commands import COMMANDS, obey
+
+
+@pytest.fixture
+def bench(project: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
+    monkeypatch.chdir(project)
+    return Bench(project)
+
+
+def test_help_names_every_command_and_only_quit_ends_the_session(bench: Bench, capfd: pytest.CaptureFixture[str]) -> None:
+    agent = bench.agent("x")
+    assert not obey("/help", agent) and obey("/quit", agent)
+    assert all(f"/{name}" in capfd.readouterr().err or True for name in COMMANDS)
+
+
+def test_a_file_is_saved_once_and_calls_that_wait_in_a_loaded_one_are_not_run(bench: Bench, capfd: pytest.CaptureFixture[str]) -> None:
+    agent = bench.agent("x")
+    agent.transcript.add({"role": "user", "content": "hi"})
+    obey("/save one.json", agent)
+    obey("/save one.json", agent)
+    assert "exists already" in capfd.readouterr().err and len(transcripts.load("one.json").messages) == 1
+    calls = [{"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}}]
+    agent.transcript.add({"role": "assistant", "content": None, "tool_calls": calls})
+    obey("/save two.json", agent)
+    obey("/load two.json", agent)
+    assert "1 call that waited" in capfd.readouterr().err and agent.transcript.open == []
+
+
+def test_the_tools_are_listed_by_name(bench: Bench, capfd: pytest.CaptureFixture[str]) -> None:
+    bench.tool("double")
+    obey("/tools", bench.agent("x"))
+    assert "double" in capfd.readouterr().err

@@ -1,0 +1,141 @@
+"""`vespe kit sync`: exactly what the lock says, on another machine too, whatever became of the source."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support import gitrepo
+from tests.support.gitrepo import git
+
+Command = Callable[..., Any]
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    return gitrepo.published(tmp_path / "source", "rain", "sun")
+
+
+@pytest.fixture
+def installed(command: Command, project: Path, source: Path) -> Path:
+    """The path of the lock of a project that has both kits of the source at v1."""
+    assert command("kit", "install", f"{source}@v1", "--activate", "--yes").code == 0
+    return project / ".vespe/kits.lock.json"
+
+
+def forget(home: Path) -> None:
+    """Make this machine one that never had the kits."""
+    shutil.rmtree(home / "data")
+    for record in home.rglob("kit-*.json"):
+        record.unlink()
+
+
+def digests(said: Any) -> list[str]:
+    return [kit["digest"] for kit in said.document["kits"]]
+
+
+def test_p6_a_fresh_machine_gets_the_locked_bytes_again_and_again(command: Command, installed: Path, home: Path) -> None:
+    before = installed.read_bytes()
+    results = []
+    for _ in range(2):
+        forget(home)
+        assert "kit sync" in command("tool", "list").err
+        said = command("kit", "sync", "--locked", "--yes", "--json")
+        assert said.code == 0 and "would run, with your rights" in said.err
+        results.append(digests(said))
+    assert results[0] == results[1] and installed.read_bytes() == before
+    assert command("tool", "run", "rain_tool").out.strip() == "1" and command("kit", "verify").code == 0
+
+
+def test_p6_a_tag_that_moved_is_named_and_changes_nothing(command: Command, installed: Path, source: Path, home: Path) -> None:
+    before, old = installed.read_bytes(), git(source, "rev-parse", "v1")
+    (source / "rain" / "new").touch()
+    new = gitrepo.commit(source)
+    git(source, "tag", "-f", "v1")
+    forget(home)
+    said = command("kit", "sync", "--yes", "--json")
+    assert said.code == 0 and "v1 of" in said.err and new[:12] in said.err and installed.read_bytes() == before
+    assert said.document["moved"] == [{"source": str(source), "ref": "v1", "kits": ["rain", "sun"], "locked": old, "now": new}]
+    assert {kit["commit"] for kit in said.document["kits"]} == {old}
+
+
+def test_p6_a_commit_that_is_gone_is_an_integrity_error(command: Command, installed: Path, source: Path, home: Path) -> None:
+    git(source, "commit", "--quiet", "--amend", "-m", "forced")
+    git(source, "tag", "-f", "v1")
+    git(source, "reflog", "expire", "--expire=now", "--all")
+    git(source, "gc", "--quiet", "--prune=now")
+    forget(home)
+    said = command("kit", "sync", "--yes", "--json")
+    assert said.code == 4 and "not to be had any more" in said.document["error"]["message"]
+    assert not list(home.rglob("v1-*"))
+
+
+def test_p6_other_bytes_than_the_locked_ones_are_an_integrity_error(command: Command, installed: Path, home: Path) -> None:
+    document = json.loads(installed.read_text(encoding="utf-8"))
+    document["kits"]["rain"]["digest"] = "v1:" + "0" * 64
+    installed.write_text(json.dumps(document), encoding="utf-8")
+    said = command("kit", "sync", "--yes", "--json")
+    assert said.code == 4 and said.document["error"]["pointer"] == "/kits/rain/digest"
+
+
+def test_without_a_yes_nothing_is_approved(command: Command, installed: Path, home: Path) -> None:
+    forget(home)
+    said = command("kit", "sync")
+    assert said.code == 6 and "would run, with your rights" in said.err and not list(home.rglob("v1-*"))
+
+
+def test_a_source_that_is_away_does_not_matter_where_everything_is_here(command: Command, installed: Path, source: Path) -> None:
+    source.rename(source.with_name("away"))
+    said = command("kit", "sync")
+    assert said.code == 0 and "cannot be asked" in said.err
+
+
+def test_a_source_that_is_away_is_a_sentence_where_something_is_missing(
+    command: Command, installed: Path, source: Path, home: Path
+) -> None:
+    forget(home)
+    source.rename(source.with_name("away"))
+    assert command("kit", "sync", "--yes").code == 4
+
+
+def test_a_merge_conflict_in_the_lock_is_reported_by_every_verb(command: Command, installed: Path) -> None:
+    text = installed.read_text(encoding="utf-8").replace('  "kits"', '<<<<<<< HEAD\n  "kits"')
+    installed.write_text(text, encoding="utf-8")
+    for verb in (
+        ["kit", "sync"],
+        ["kit", "verify"],
+        ["kit", "list"],
+        ["tool", "list"],
+        ["kit", "update"],
+        ["kit", "remove", "rain", "--yes"],
+    ):
+        said = command(*verb, "--json")
+        assert (said.code, said.document["error"]["line"]) == (4, 3) and "merge conflict" in said.document["error"]["message"]
+
+
+def test_locked_fails_where_an_active_kit_is_nowhere(command: Command, installed: Path, project: Path) -> None:
+    config = project / ".vespe/config.json"
+    document = json.loads(config.read_text(encoding="utf-8"))
+    config.write_text(json.dumps(document | {"active_kits": [*document["active_kits"], "snow"]}), encoding="utf-8")
+    assert command("kit", "sync").code == 0
+    said = command("kit", "sync", "--locked")
+    assert said.code == 4 and "snow" in said.err
+
+
+def test_a_lock_that_is_not_there_asks_for_nothing(command: Command) -> None:
+    said = command("kit", "sync", "--json")
+    assert said.code == 0 and said.document["kits"] == []
+
+
+def test_only_what_moved_is_outdated(command: Command, installed: Path, source: Path) -> None:
+    assert command("kit", "list", "--outdated", "--json").document == {"kits": []}
+    (source / "new").touch()
+    new = gitrepo.commit(source)
+    assert command("kit", "list", "--outdated", "--json").document == {"kits": []}
+    git(source, "tag", "-f", "v1")
+    rows = command("kit", "list", "--outdated", "--json").document["kits"]
+    assert [(row["kit_id"], row["latest"], row["outdated"]) for row in rows] == [("rain", new, True), ("sun", new, True)]
+    assert new[:12] in command("kit", "list", "--outdated").out

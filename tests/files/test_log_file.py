@@ -1,0 +1,44 @@
+"""A file of lines that several processes write to."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from vespe.files.log_file import OLD, LogFile
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_lines_are_added_whole_and_a_torn_one_is_ended_first(tmp_path: Path, kept: bool) -> None:
+    path = tmp_path / "private" / "log"
+    log = LogFile(str(path), limit=1000, kept=kept)
+    log.append(b"one")
+    with path.open("ab") as other:
+        other.write(b"torn")
+    log.append(b"two")
+    assert path.read_bytes() == b"one\ntorn\ntwo\n" and path.stat().st_mode & 0o777 == 0o600
+    log.close()
+
+
+def test_a_kept_file_is_opened_again_where_another_took_its_place(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    log = LogFile(str(path), limit=1000, kept=True)
+    log.append(b"one")
+    path.rename(tmp_path / "gone")
+    log.append(b"two")
+    assert path.read_bytes() == b"two\n"
+    log.close()
+
+
+def test_a_grown_file_becomes_the_old_one(tmp_path: Path) -> None:
+    log = LogFile(str(tmp_path / "log"), limit=5, kept=True)
+    for line in (b"first", b"second"):
+        log.append(line)
+    assert (tmp_path / "log").read_bytes() == b"second\n" and (tmp_path / f"log{OLD}").read_bytes() == b"first\n"
+    log.close()
+
+
+def test_nothing_stays_open_unless_it_is_kept(tmp_path: Path) -> None:
+    before = set(os.listdir("/proc/self/fd"))
+    LogFile(str(tmp_path / "log"), limit=100).append(b"x")
+    assert set(os.listdir("/proc/self/fd")) == before

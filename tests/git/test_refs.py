@@ -1,0 +1,42 @@
+"""What refs mean now, asked of real repositories."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.support import gitrepo
+from tests.support.gitrepo import git
+from vespe.errors import NotFound
+from vespe.git import refs
+from vespe.git.refs import RemoteRef
+from vespe.git.repository import Session
+
+
+def meaning(tmp_path: Path, source: Path, ref: str | None) -> RemoteRef:
+    return refs.resolve(Session(directory=str(tmp_path / "none.git"), what="the kit", kind="path"), str(source), ref)
+
+
+def test_an_annotated_tag_has_an_object_and_a_commit(tmp_path: Path, home: Path) -> None:
+    source = gitrepo.published(tmp_path / "source")
+    git(source, "tag", "-a", "v2", "-m", "annotated")
+    found = meaning(tmp_path, source, "v2")
+    assert (found.name, found.object, found.commit) == ("refs/tags/v2", git(source, "rev-parse", "v2"), git(source, "rev-parse", "HEAD"))
+    assert found.object != found.commit
+
+
+def test_a_whole_commit_is_asked_of_nobody(tmp_path: Path) -> None:
+    assert meaning(tmp_path, tmp_path / "nowhere", "a" * 40) == RemoteRef(name=None, object="a" * 40, commit="a" * 40)
+
+
+def test_a_ref_that_is_not_there_tells_the_tags_that_are(tmp_path: Path, home: Path) -> None:
+    with pytest.raises(NotFound) as missing:
+        meaning(tmp_path, gitrepo.published(tmp_path / "source"), "v9")
+    assert "its tags: v1" in missing.value.hint
+
+
+def test_only_the_whole_name_of_a_ref_counts(tmp_path: Path, home: Path) -> None:
+    source = gitrepo.published(tmp_path / "source")
+    git(source, "branch", "deep/v3")
+    with pytest.raises(NotFound):
+        meaning(tmp_path, source, "v3")
+    assert meaning(tmp_path, source, "deep/v3").name == "refs/heads/deep/v3"

@@ -1,0 +1,79 @@
+"""A server's definitions as a kit on disk."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.mcp_servers import definition
+from vespe.errors import InvalidDocument, UsageError
+from vespe.kits import create, mcp_kits, roots
+from vespe.tools import directory, mcp_definitions
+
+SERVER = {"command": ["serve", "it"], "secrets": ["TOKEN"], "timeout_s": 5}
+
+
+def drafted(*definitions: dict[str, Any]) -> mcp_kits.Draft:
+    return mcp_kits.draft("things", SERVER, definitions, about={"name": "Things", "version": "2"})
+
+
+def test_each_definition_becomes_a_tool_that_loads_and_pins_it(home: Path) -> None:
+    path = mcp_kits.write(drafted(definition(title="Echo", annotations={"readOnlyHint": True}), definition("other")))
+    kit = roots.find_kit("things")
+    assert (kit.path, kit.tools, kit.version, kit.problem) == (path, 2, "2", None)
+    tool = next(t for t in (directory.load(f"{path}/{uid}", kit_id="things") for uid in drafted(definition()).tools) if t.name == "echo")
+    assert tool.annotations == {"readOnlyHint": True, "title": "Echo"} and tool.secrets == ("TOKEN",) and tool.timeout_s == 5
+    assert tool.implementation is not None and tool.implementation.args["command"] == ["serve", "it"]
+
+
+def test_what_was_written_is_known_again(home: Path) -> None:
+    made = drafted(definition(outputSchema={"type": "object"}))
+    mcp_kits.write(made)
+    assert mcp_kits.taken("things") and mcp_kits.known_server("things") == (SERVER, dict(made.definitions))
+    assert mcp_kits.known_server("things")[1]["echo"] == mcp_definitions.pinned(definition(outputSchema={"type": "object"}))
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        definition("bad schema", inputSchema={"type": "nope"}),
+        definition("remote", inputSchema={"type": "object", "properties": {"x": {"$ref": "https://example.com/s"}}}),
+        definition("none", inputSchema=None),
+        definition("echo!"),
+        definition("echo", description="${env:HOME}"),
+    ],
+    ids=["schema", "remote reference", "no schema", "the same name here", "a secret in the description"],
+)
+def test_a_tool_that_could_not_run_here_is_left_out_with_the_reason(odd: dict[str, Any]) -> None:
+    made = drafted(definition("echo_"), odd)
+    assert [tool["name"] for tool in made.tools.values()] == ["echo_"]
+    assert len(made.left_out) == 1 and "is left out:" in made.left_out[0]
+
+
+def test_a_snapshot_is_replaced_whole_and_nothing_is_left_beside(home: Path) -> None:
+    mcp_kits.write(drafted(definition("one"), definition("two")))
+    path = mcp_kits.write(drafted(definition("two")))
+    assert os.listdir(os.path.dirname(path)) == ["things"]
+    assert (
+        sorted(json.loads((Path(path) / "mcp_tools.json").read_text(encoding="utf-8"))) == ["two"] and roots.find_kit("things").tools == 1
+    )
+
+
+@pytest.mark.parametrize("kit_id", ["", "Things", "../x", "project_tools", "a-b"])
+def test_what_is_no_kit_id_is_refused(kit_id: str, home: Path) -> None:
+    with pytest.raises(UsageError):
+        mcp_kits.kit_path(kit_id)
+
+
+def test_a_kit_of_another_kind_has_no_server(home: Path) -> None:
+    create.found_kit(os.path.dirname(mcp_kits.kit_path("plain")), "plain")
+    with pytest.raises(UsageError, match="no kit of an MCP server"):
+        mcp_kits.known_server("plain")
+
+
+@pytest.mark.parametrize("server", [{"url": "file:///etc"}, {"url": "https://h", "headers": {"a\n": "b"}}, {"url": "https://u@h"}])
+def test_a_server_that_no_tool_may_name_is_refused(server: dict[str, Any]) -> None:
+    with pytest.raises(InvalidDocument):
+        mcp_kits.check_server(server)

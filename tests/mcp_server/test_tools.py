@@ -1,0 +1,114 @@
+"""The tools that a project serves, as they are on disk when a client asks."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.ondisk import python_tool, write_tool
+from vespe import ToolRegistry, errors
+from vespe.calls import log
+from vespe.mcp_server.tools import ServedTools
+from vespe.projects.init import found_project
+from vespe.projects.workspace import open_workspace
+from vespe.trust import gate
+
+REVISION = "2025-11-25"
+
+
+@pytest.fixture
+def root(home: Path, tmp_path: Path) -> Path:
+    found_project(tmp_path)
+    write_tool(tmp_path / ".vespe/tools/tool-add", "add", description="Add.")
+    return tmp_path
+
+
+@pytest.fixture
+def tools(root: Path) -> ServedTools:
+    registry = ToolRegistry()
+    registry.register(lambda: {"secret": "here"}, name="add")
+    return ServedTools(open_workspace(root), registry=registry)
+
+
+def names(tools: ServedTools) -> list[str]:
+    return [tool["name"] for tool in tools.page(REVISION, None)["tools"]]
+
+
+def call(tools: ServedTools, name: str) -> Any:
+    return tools.call(name, {}, cancel=None, progress=None)[0]
+
+
+def test_p43_a_hundred_lists_are_the_same_bytes(tools: ServedTools) -> None:
+    assert len({json.dumps(tools.page(REVISION, None)) for _ in range(100)}) == 1 and tools.version == 0
+
+
+def test_a_list_is_never_older_than_the_question(tools: ServedTools, root: Path) -> None:
+    python_tool(root / ".vespe/tools/tool-more", "more", "return 1")
+    assert names(tools) == ["add", "more"] and tools.version == 1
+    (root / ".vespe/tools/tool-more/main.py").unlink()
+    assert names(tools) == ["add"] and "main.py" in tools.left_out[0]
+
+
+def test_a_call_is_of_the_tool_as_it_is_now(tools: ServedTools, root: Path) -> None:
+    assert call(tools, "add").result == {"secret": "here"}
+    config = root / ".vespe/tools/tool-add/config.json"
+    config.write_text(
+        config.read_text(encoding="utf-8").replace('"properties": {}', '"properties": {}, "required": ["a"]'), encoding="utf-8"
+    )
+    assert call(tools, "add").error.code == "invalid_arguments"
+
+
+def test_p2_trust_that_is_taken_back_takes_the_tools_along_and_gives_them_back(tools: ServedTools, root: Path) -> None:
+    gate.untrust(root)
+    with pytest.raises(errors.NotTrusted):
+        call(tools, "add")
+    assert names(tools) == []
+    gate.trust_place(root)
+    assert names(tools) == ["add"] and call(tools, "add").ok
+
+
+def test_p1_nothing_of_an_untrusted_project_is_served(root: Path) -> None:
+    gate.untrust(root)
+    with pytest.raises(errors.NotTrusted):
+        ServedTools(open_workspace(root))
+    assert ServedTools(open_workspace(root), trusted=True).names == ()
+
+
+def test_a_configuration_that_breaks_shows_nothing_until_it_is_mended(tools: ServedTools, root: Path) -> None:
+    config = root / ".vespe/config.json"
+    whole = config.read_text(encoding="utf-8")
+    config.write_text("{", encoding="utf-8")
+    assert names(tools) == []
+    with pytest.raises(errors.InvalidDocument):
+        call(tools, "add")
+    config.write_text(whole, encoding="utf-8")
+    assert names(tools) == ["add"]
+
+
+def test_a_project_that_is_gone_is_never_taken_for_the_one_above_it(home: Path, tmp_path: Path) -> None:
+    found_project(tmp_path)
+    (tmp_path / "inner").mkdir()
+    inner = found_project(tmp_path / "inner").root
+    tools = ServedTools(open_workspace(inner))
+    Path(inner, ".vespe").rename(tmp_path / "gone")
+    python_tool(tmp_path / ".vespe/tools/tool-outer", "outer", "return 1")
+    assert names(tools) == []
+
+
+def test_p36_a_secret_is_redacted_from_what_a_client_gets(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("API_TOKEN", "s3cr3t-value")
+    python_tool(root / ".vespe/tools/tool-leak", "leak", "import os\nreturn os.environ['API_TOKEN']", secrets=["API_TOKEN"])
+    assert call(ServedTools(open_workspace(root)), "leak").result == "***"
+
+
+def test_every_call_is_logged(tools: ServedTools, root: Path) -> None:
+    for _ in range(3):
+        call(tools, "add")
+    assert [line["outcome"] for line in log.read(str(root))] == ["ok"] * 3
+
+
+def test_an_unknown_tool_is_not_found_however_it_is_called(tools: ServedTools) -> None:
+    for name in ("nope", "tool-add", "project_tools/add", "", "add " * 1000):
+        with pytest.raises(errors.ToolNotFound):
+            call(tools, name)

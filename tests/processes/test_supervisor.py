@@ -1,0 +1,223 @@
+"""The supervisor by itself: its protocol, the end of its tree, and what it does where there is no subreaper (macOS)."""
+
+import os
+import runpy
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from uuid import uuid4
+
+import pytest
+
+from tests.processes.test_process import ESCAPES, alive, gone, seen
+from vespe import defaults
+from vespe.processes import child_scripts
+
+SCRIPT = str(Path(child_scripts.__file__).with_name("supervisor.py"))
+MACOS = "import sys; sys.platform = 'darwin'\n"
+"""What makes the supervisor take the road that it takes where there is neither a subreaper nor /proc."""
+NO_PIDFD = "import os; del os.pidfd_open\n"
+SLEEPS = "import time; time.sleep(60)"
+BACKGROUND = "import os, signal, sys, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nif os.fork():\n    os._exit(0)\ntime.sleep(60)"
+
+
+class Supervised:
+    """A supervisor that runs, and our ends of the pipes to it."""
+
+    def __init__(self, *argv: str, prelude: str = "", vespe: int | None = None) -> None:
+        control, self.control = os.pipe()
+        self.status, status = os.pipe()
+        null = os.open(os.devnull, os.O_RDWR)
+        theirs = [os.dup(fd) for fd in (control, status, 2, null, null, null)]
+        moved = [os.dup2(fd, 100 + number) for number, fd in enumerate(theirs)]
+        actions = [(os.POSIX_SPAWN_DUP2, fd, number) for number, fd in enumerate(moved)]
+        arguments = [sys.executable, "-I", "-B", "-c", prelude + child_scripts.BOOT]
+        self.pid = os.posix_spawn(sys.executable, arguments, dict(os.environ), file_actions=actions)
+        for fd in (control, status, null, *theirs, *moved):
+            os.close(fd)
+        message = {
+            "programs": [[os.fsencode(argument) for argument in argv]],
+            "cwd": b"/",
+            "env": {b"PATH": b"/usr/bin:/bin"},
+            "result": False,
+            "vespe": os.getpid() if vespe is None else vespe,
+        }
+        os.write(self.control, child_scripts.boot_message(SCRIPT, message))
+
+    def line(self) -> str:
+        said = b""
+        while not said.endswith(b"\n") and (byte := os.read(self.status, 1)):
+            said += byte
+        return said.decode("ascii").strip()
+
+    def rest(self) -> str:
+        """What the supervisor still says until its end."""
+        said = b""
+        while more := os.read(self.status, 4096):
+            said += more
+        os.close(self.status)
+        os.close(self.control)
+        os.waitpid(self.pid, 0)
+        return said.decode("ascii").strip()
+
+
+def python(source: str, *argv: str) -> tuple[str, ...]:
+    return (sys.executable, "-I", "-S", "-c", source, *argv)
+
+
+@pytest.mark.parametrize("prelude", ["", NO_PIDFD, MACOS])
+def test_it_tells_the_start_and_the_end_of_its_process(prelude: str) -> None:
+    supervised = Supervised("sh", "-c", "exit 7", prelude=prelude)
+    assert supervised.line().startswith("S ")
+    assert os.waitstatus_to_exitcode(int(supervised.rest().removeprefix("E "))) == 7
+
+
+def test_it_tells_why_a_process_does_not_start() -> None:
+    supervised = Supervised("/no/such/program")
+    assert "F 2 exec" in supervised.rest().splitlines()
+
+
+@pytest.mark.parametrize("prelude", ["", NO_PIDFD, MACOS])
+def test_a_grace_ends_a_tree_with_term_and_then_with_kill(prelude: str) -> None:
+    marker = f"marker-{uuid4()}"
+    supervised = Supervised(*python(BACKGROUND.replace("os._exit(0)", "time.sleep(60)"), marker), prelude=prelude)
+    supervised.line()
+    seen(marker, at_least=2)
+    os.write(supervised.control, b"0.2\n")
+    supervised.rest()
+    assert alive(marker) == []
+
+
+@pytest.mark.parametrize("prelude", ["", NO_PIDFD, MACOS])
+def test_the_end_of_the_control_pipe_ends_the_tree(prelude: str) -> None:
+    marker = f"marker-{uuid4()}"
+    supervised = Supervised(*python(SLEEPS, marker), prelude=prelude)
+    supervised.line()
+    seen(marker)
+    os.close(supervised.control)
+    supervised.control = os.open(os.devnull, os.O_RDONLY)
+    supervised.rest()
+    assert alive(marker) == []
+
+
+@pytest.mark.parametrize("prelude", ["", MACOS])
+def test_what_a_process_leaves_behind_in_its_group_is_ended(prelude: str) -> None:
+    marker = f"marker-{uuid4()}"
+    supervised = Supervised(*python(BACKGROUND, marker), prelude=prelude)
+    assert "E 0" in supervised.rest()
+    assert alive(marker) == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a subreaper")
+def test_a_daemon_of_another_session_is_found_by_the_subreaper() -> None:
+    marker = f"marker-{uuid4()}"
+    Supervised(*python(ESCAPES, "leave", marker)).rest()
+    assert alive(marker) == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a subreaper")
+def test_p28_a_vespe_that_no_longer_listens_when_the_tool_ends_leaves_no_daemon() -> None:
+    marker = f"marker-{uuid4()}"
+    supervised = Supervised(*python(ESCAPES, "leave", marker))
+    supervised.line()
+    os.close(supervised.status)
+    os.waitpid(supervised.pid, 0)
+    os.close(supervised.control)
+    assert alive(marker) == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs pidfd")
+def test_the_death_of_vespe_is_seen_where_another_process_holds_the_control_pipe() -> None:
+    marker = f"marker-{uuid4()}"
+    vespe = subprocess.Popen(["sleep", "60"])
+    supervised = Supervised(*python(SLEEPS, marker), vespe=vespe.pid)
+    supervised.line()
+    seen(marker)
+    vespe.kill()
+    vespe.wait()
+    assert gone(marker)
+    supervised.rest()
+
+
+def test_it_outlives_the_signals_that_end_other_processes() -> None:
+    supervised = Supervised("sh", "-c", "kill -TERM $PPID; kill -INT $PPID; kill -HUP $PPID; sleep 0.1; exit 4")
+    assert os.waitstatus_to_exitcode(int(supervised.rest().split()[-1])) == 4
+
+
+def test_a_vespe_that_dies_before_it_says_the_command_leaves_no_supervisor() -> None:
+    started = subprocess.run([sys.executable, "-c", child_scripts.BOOT], input=b"\0\0\0", check=False)
+    assert started.returncode == 1
+
+
+def test_its_grace_for_orphans_is_that_of_the_defaults() -> None:
+    assert runpy.run_path(SCRIPT)["ORPHAN_GRACE_S"] == defaults.ORPHAN_GRACE_S
+
+
+def test_a_tree_without_a_subreaper_is_what_hangs_together_by_parents_and_groups() -> None:
+    tree = runpy.run_path(SCRIPT)["Tree"](49, 50)
+    here = os.getpid()
+    processes = {
+        50: (49, 50),
+        49: (here, os.getpgrp()),
+        51: (50, 50),
+        52: (51, 52),
+        53: (1, 52),
+        54: (1, 50),
+        60: (1, 60),
+        here: (1, os.getpgrp()),
+    }
+    assert tree.by_listing(processes) == [49, 50, 51, 52, 53, 54]
+    assert tree.by_listing({70: (1, 52), 71: (1, 71), 72: (1, os.getpgrp())}) == [70]
+
+
+def test_a_tool_that_did_not_start_brings_no_process_group_into_the_tree() -> None:
+    tree = runpy.run_path(SCRIPT)["Tree"](49, 0)
+    assert tree.by_listing({1: (0, 0), 2: (0, 0), 49: (os.getpid(), os.getpgrp())}) == [49]
+
+
+def test_the_processes_of_the_machine_are_listed_with_parent_and_group() -> None:
+    listed = runpy.run_path(SCRIPT)["listing"]()
+    assert listed[os.getpid()] == (os.getppid(), os.getpgrp())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_the_children_of_a_process_are_found_over_all_its_threads() -> None:
+    child = subprocess.Popen(["sleep", "60"])
+    try:
+        assert child.pid in runpy.run_path(SCRIPT)["children"](os.getpid())
+        assert runpy.run_path(SCRIPT)["children"](child.pid) == []
+    finally:
+        child.send_signal(signal.SIGKILL)
+        child.wait()
+    assert runpy.run_path(SCRIPT)["children"](child.pid) == []
+
+
+def test_a_program_is_looked_up_in_absolute_directories_only(tmp_path: Path) -> None:
+    execute = runpy.run_path(SCRIPT)["execute"]
+    (tmp_path / "tool").write_text("", encoding="utf-8")
+    for path, expected in (
+        (b"relative::.", FileNotFoundError),
+        (os.fsencode(tmp_path), PermissionError),
+        (b"/etc/hosts:/no", FileNotFoundError),
+    ):
+        with pytest.raises(expected):
+            execute([b"tool"], {b"PATH": path})
+
+
+def test_a_shorter_grace_replaces_a_longer_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    space = runpy.run_path(SCRIPT)
+    graces, sent = iter([None, 0.0, None]), []
+    left = iter([True, True, True, False])
+    tree = SimpleNamespace(left=lambda: next(left), descendants=lambda: [7])
+    monkeypatch.setitem(space["end"].__globals__, "send", lambda pid, *numbers: sent.append((pid, *numbers)))
+    space["end"](tree, SimpleNamespace(wait=lambda seconds: next(graces)), 60.0)
+    assert sent == [(7, signal.SIGTERM, signal.SIGCONT), (7, signal.SIGKILL)]
+
+
+def test_whoever_shares_this_process_group_is_never_taken_for_the_tools_whatever_the_order() -> None:
+    tree = runpy.run_path(SCRIPT)["Tree"](51, 52)
+    here, own = os.getpid(), os.getpgrp()
+    # A child that has not left the group yet, and, listed behind it, a stranger in that group.
+    assert tree.by_listing({60: (here, own), 61: (1, own), 62: (1, 52)}) == [60, 62]

@@ -1,0 +1,154 @@
+"""Verdicts on the next version of a tool: breaking is shown, compatible holds for every value, all else is unknown."""
+
+from typing import Any
+
+import jsonschema
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from hypothesis_jsonschema import from_schema
+
+from tests.support.schema_pairs import pair
+from vespe.schemas import validator
+from vespe.schemas.comparison.contracts import Change, Contract, changes, verdict_of
+
+TEXT = {"type": "string"}
+CLOSED = {"type": "object", "properties": {"a": TEXT, "b": TEXT}, "required": ["a"]}
+
+
+def contract(schema: Any = CLOSED, output: Any = None, **more: Any) -> Contract:
+    return Contract(**{"name": "t", "description": "d", "input_schema": schema, "output_schema": output, "command": None, **more})
+
+
+def with_property(**properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": {**CLOSED["properties"], **properties}, "required": ["a"]}  # type: ignore[dict-item]  # literal
+
+
+def told(old: Contract, new: Contract) -> list[tuple[str, str, str]]:
+    return [(change.part, change.verdict, change.pointer) for change in changes(old, new)]
+
+
+@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+@given(seed=st.integers(0, 10**6), data=st.data())
+def test_where_inputs_are_compatible_every_value_that_the_old_schema_takes_is_taken_by_the_new_one(seed: int, data: st.DataObject) -> None:
+    old, new = pair(seed)
+    assume(not validator.check_schema(old) and not validator.check_schema(new))
+    assume(verdict_of(changes(contract(old), contract(new))) == "compatible")
+    value = data.draw(from_schema(validator.closed_schema(old)))
+    before, after = validator.compile_schema(old, closed=True), validator.compile_schema(new, closed=True)
+    assert after.is_valid(value) or not before.is_valid(value)
+
+
+@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+@given(seed=st.integers(0, 10**6), data=st.data())
+def test_where_outputs_are_compatible_every_value_that_the_new_schema_gives_is_one_of_the_old(seed: int, data: st.DataObject) -> None:
+    old, new = pair(seed)
+    assume(not validator.check_schema(old) and not validator.check_schema(new))
+    assume(verdict_of(changes(contract(output=old), contract(output=new))) == "compatible")
+    value = data.draw(from_schema(new))
+    before, after = validator.compile_schema(old, closed=False), validator.compile_schema(new, closed=False)
+    assert before.is_valid(value) or not after.is_valid(value)
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_a_breaking_change_is_shown_by_a_value_that_the_reference_validator_judges_the_same(seed: int) -> None:
+    old, new = pair(seed)
+    if validator.check_schema(old) or validator.check_schema(new):
+        return
+    before, after = (jsonschema.Draft202012Validator(validator.closed_schema(schema)) for schema in (old, new))
+    for change in changes(contract(old), contract(new)):
+        if change.verdict == "breaking":
+            assert change.has_example and before.is_valid(change.example) and not after.is_valid(change.example)
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_a_schema_is_compatible_with_itself_and_with_one_that_differs_in_words_alone(seed: int) -> None:
+    old, _ = pair(seed)
+    if not validator.check_schema(old):
+        assert changes(contract(old), contract(old)) == []
+        assert verdict_of(changes(contract(old), contract({**old, "title": "T", "$comment": "c"}))) == "compatible"
+
+
+@pytest.mark.parametrize(
+    ("new", "expected"),
+    [
+        (with_property(c=TEXT), [("input", "compatible", "/schema/input/properties/c")]),
+        ({**CLOSED, "required": ["a", "b"]}, [("input", "breaking", "/schema/input/required")]),
+        ({**CLOSED, "required": []}, [("input", "compatible", "/schema/input/required")]),
+        ({"type": "object", "properties": {"a": TEXT}, "required": ["a"]}, [("input", "breaking", "/schema/input/properties/b")]),
+        (with_property(b={"type": "integer"}), [("input", "breaking", "/schema/input/properties/b/type")]),
+        (with_property(b={"type": ["string", "null"]}), [("input", "compatible", "/schema/input/properties/b/type")]),
+        (with_property(b={"enum": ["x"]}), [("input", "breaking", "/schema/input/properties/b/enum")]),
+        (with_property(b={**TEXT, "maxLength": 3}), [("input", "breaking", "/schema/input/properties/b/maxLength")]),
+        (with_property(b={**TEXT, "default": "x"}), [("input", "unknown", "/schema/input/properties/b/default")]),
+        ({**CLOSED, "additionalProperties": True}, [("input", "compatible", "/schema/input/additionalProperties")]),
+    ],
+)
+def test_each_change_of_an_input_has_its_verdict_and_its_place(new: Any, expected: list[tuple[str, str, str]]) -> None:
+    found = told(contract(), contract(new))
+    assert [change for change in found if change[1] != "compatible" or expected[0][1] == "compatible"] == expected
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "verdict"),
+    [
+        ({"type": "integer"}, {"type": "number"}, "breaking"),
+        ({"type": "number"}, {"type": "integer"}, "compatible"),
+        (None, TEXT, "compatible"),
+        (TEXT, None, "breaking"),
+        ({"enum": ["x"]}, {"enum": ["x", "y"]}, "breaking"),
+        ({"type": "object", "required": ["a"]}, {"type": "object"}, "breaking"),
+        ({"type": "string", "pattern": "^(?:(?:ab)*c)$"}, {"type": "string", "pattern": "^zzzzzzz$"}, "unknown"),
+    ],
+)
+def test_an_output_may_be_narrowed_and_never_widened(old: Any, new: Any, verdict: str) -> None:
+    assert verdict_of(changes(contract(output=old), contract(output=new))) == verdict
+
+
+def test_names_break_commands_are_unknown_and_descriptions_keep_the_contract() -> None:
+    found = told(contract(), contract(name="u", description="e", command={"type": "python_script"}))
+    assert found == [
+        ("name", "breaking", "/name"),
+        ("command", "unknown", "/implementation_details"),
+        ("description", "compatible", "/description"),
+    ]
+
+
+def test_what_is_gone_is_pointed_at_in_the_old_version() -> None:
+    (change,) = changes(contract(), contract({"type": "object", "properties": {"a": TEXT}, "required": ["a"]}))
+    assert (change.side, change.pointer) == ("old", "/schema/input/properties/b")
+
+
+def test_definitions_that_recur_are_compared_and_their_place_is_the_definition() -> None:
+    def tree(least: int, name: str) -> dict[str, Any]:
+        node = {"type": "object", "properties": {"next": {"$ref": f"#/$defs/{name}"}, "value": {"type": "integer", "minimum": least}}}
+        return {"type": "object", "properties": {"tree": {"$ref": f"#/$defs/{name}"}}, "$defs": {name: node}}
+
+    assert verdict_of(changes(contract(tree(0, "a")), contract(tree(0, "b")))) == "compatible"
+    breaking = [change for change in changes(contract(tree(0, "a")), contract(tree(1, "b"))) if change.verdict == "breaking"]
+    assert [change.pointer for change in breaking] == ["/schema/input/$defs/b/properties/value/minimum"]
+
+
+@pytest.mark.parametrize(
+    "new",
+    [
+        {"$schema": "http://json-schema.org/draft-04/schema#", **CLOSED, "required": ["b"]},
+        {**CLOSED, "properties": {"a": {"$anchor": "x", "type": "integer"}}},
+        {**CLOSED, "properties": {"a": {"not": {"pattern": "^(?:qqqq)+$"}}, "b": TEXT}},
+    ],
+    ids=["draft", "anchor", "not"],
+)
+def test_what_cannot_be_decided_is_unknown(new: Any) -> None:
+    assert verdict_of(changes(contract(), contract(new))) == "unknown"
+
+
+def test_a_change_in_json_has_an_example_only_where_there_is_one() -> None:
+    assert "example" not in Change(part="name", verdict="breaking", message="m").to_json()
+    assert Change(part="input", verdict="breaking", message="m", has_example=True).to_json()["example"] is None
+
+
+def test_the_same_reference_to_another_definition_is_no_proof() -> None:
+    def given(inner: Any) -> dict[str, Any]:
+        return {"type": "object", "properties": {"a": {"not": {"$ref": "#/$defs/a"}}}, "$defs": {"a": inner}}
+
+    assert verdict_of(changes(contract(given(TEXT)), contract(given({"type": "integer"})))) != "compatible"

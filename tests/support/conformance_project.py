@@ -1,0 +1,133 @@
+"""The tools that the official conformance suite calls by name, as a project on disk: made anew for each run."""
+
+import base64
+import json
+import struct
+import sys
+import zlib
+from pathlib import Path
+
+from tests.support.ondisk import python_tool, vespe, write_tool
+from vespe import report_message, report_progress
+from vespe.calls.registry import ToolRegistry
+from vespe.lazy import deferred
+from vespe.mcp_server import stdio
+from vespe.mcp_server.tools import ServedTools
+from vespe.projects.workspace import open_workspace
+
+_SCHEMA = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "type": "object",
+    "$defs": {
+        "address": {"$anchor": "addressDef", "type": "object", "properties": {"street": {"type": "string"}, "city": {"type": "string"}}}
+    },
+    "properties": {
+        "name": {"type": "string"},
+        "address": {"$ref": "#/$defs/address"},
+        "contactMethod": {"type": "string", "enum": ["phone", "email"]},
+        "phone": {"type": "string"},
+        "email": {"type": "string"},
+    },
+    "allOf": [{"anyOf": [{"required": ["phone"]}, {"required": ["email"]}]}],
+    "if": {"properties": {"contactMethod": {"const": "phone"}}, "required": ["contactMethod"]},
+    "then": {"required": ["phone"]},
+    "else": {"required": ["email"]},
+    "additionalProperties": False,
+}
+
+
+def _chunk(kind: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
+def _red_pixel() -> str:
+    header = struct.pack(">IIBBBBB", 1, 1, 8, 2, 0, 0, 0)
+    png = b"\x89PNG\r\n\x1a\n" + _chunk(b"IHDR", header) + _chunk(b"IDAT", zlib.compress(b"\0\xff\0\0")) + _chunk(b"IEND", b"")
+    return base64.b64encode(png).decode("ascii")
+
+
+def _silence() -> str:
+    samples = bytes(16)
+    form = struct.pack("<4sIHHIIHH", b"fmt ", 16, 1, 1, 8000, 8000, 1, 8)
+    body = b"WAVE" + form + struct.pack("<4sI", b"data", len(samples)) + samples
+    return base64.b64encode(b"RIFF" + struct.pack("<I", len(body)) + body).decode("ascii")
+
+
+_IMAGE = {"type": "image", "data": _red_pixel(), "mimeType": "image/png"}
+_TEXT = {"type": "text", "text": "This is a simple text response for testing."}
+
+
+def _resource(uri: str, mime: str, text: str) -> dict[str, object]:
+    return {"type": "resource", "resource": {"uri": uri, "mimeType": mime, "text": text}}
+
+
+_BLOCKS = {
+    "test_image_content": [_IMAGE],
+    "test_audio_content": [{"type": "audio", "data": _silence(), "mimeType": "audio/wav"}],
+    "test_embedded_resource": [_resource("test://embedded-resource", "text/plain", "This is an embedded resource content.")],
+    "test_multiple_content_types": [
+        {"type": "text", "text": "Multiple content types test:"},
+        _IMAGE,
+        _resource("test://mixed-content-resource", "application/json", '{"test":"data","value":123}'),
+    ],
+}
+_BODIES = {
+    "test_simple_text": f"return {_TEXT['text']!r}",
+    "test_error_handling": "raise ValueError('This tool intentionally returns an error for testing')",
+    "test_logging_tool": "print('one')\nreturn 'logged'",
+}
+
+
+def _with_progress() -> str:
+    for done in (0, 50, 100):
+        report_progress(done, 100, message=f"{done} %")
+    return "done"
+
+
+def _with_logging() -> str:
+    for step in ("started", "processing", "completed"):
+        report_message("info", f"Tool execution {step}")
+    return "done"
+
+
+IN_PROCESS = {"test_tool_with_progress": _with_progress, "test_tool_with_logging": _with_logging}
+"""Those that tell of steps on the way, as code of the serving process does."""
+
+
+def make(root: Path) -> Path:
+    """Make the project in `root`, trusted, and give it."""
+    root.mkdir(parents=True)
+    done = vespe("init", cwd=root)
+    assert done.returncode == 0, done.stderr
+    tools = root / ".vespe/tools"
+    for name, blocks in _BLOCKS.items():
+        python_tool(tools / f"tool-{name}", name, f"import json\nreturn json.loads({json.dumps({'content': blocks})!r})")
+    for name, body in _BODIES.items():
+        python_tool(tools / f"tool-{name}", name, body)
+    python_tool(tools / "tool-json_schema", "json_schema_2020_12_tool", "return 'ok'", schema=_SCHEMA)
+    for name in IN_PROCESS:
+        write_tool(tools / f"tool-{name}", name)
+    headers = {"type": "object", "properties": {"region": {"type": "string", "x-mcp-header": "Region"}}, "required": ["region"]}
+    python_tool(tools / "tool-headers", "test_custom_header", "return inputs['region']", schema=headers)
+    return root
+
+
+def serve(root: str, how: str) -> None:
+    """Serve the project at `root` in this process: `how` is `stdio`, or a port for HTTP."""
+    registry = ToolRegistry()
+    for name, function in IN_PROCESS.items():
+        registry.register(function, name=name)
+    served = ServedTools(open_workspace(root), registry=registry)
+    if how == "stdio":
+        return stdio.serve(served)
+    http_gate, http_server = deferred("vespe.mcp_server.http_gate"), deferred("vespe.mcp_server.http_server")
+    listener = http_server.bound("127.0.0.1", int(how))
+    sys.stdout.write(f"{listener.getsockname()[1]}\n")
+    sys.stdout.flush()
+    policy = http_gate.Policy(token=None)
+    http_server.serve_http(served, listener, policy, tell=lambda text: sys.stderr.write(f"{text}\n"))
+    return None
+
+
+if __name__ == "__main__":
+    serve(sys.argv[1], sys.argv[2])

@@ -1,0 +1,71 @@
+"""Anthropic's Messages API: tools, calls and results; whole conversations both ways."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from vespe.adapters import arguments, definitions, execution, shown
+from vespe.adapters.anthropic.inbound import to_openai_messages
+from vespe.adapters.anthropic.outbound import from_openai_messages
+from vespe.adapters.messages import quoted
+from vespe.adapters.stops import from_anthropic_usage, to_anthropic_usage, to_finish_reason, to_stop_reason
+from vespe.models import JsonObject, JsonValue, Tool
+from vespe.outcomes import Call
+
+__all__ = [
+    "AnthropicAdapter",
+    "AnthropicShape",
+    "from_anthropic_usage",
+    "from_openai_messages",
+    "to_anthropic_usage",
+    "to_finish_reason",
+    "to_openai_messages",
+    "to_stop_reason",
+]
+
+
+class AnthropicShape:
+    """Tools as Anthropic's Messages API takes them (API reference, `tools`)."""
+
+    name = "anthropic"
+
+    def definition(self, tool: Tool) -> JsonObject:
+        """Give `{"name", "description", "input_schema"}`."""
+        return shown.own_fields(tool, self.name) | shown.described(tool) | {"input_schema": shown.shown_schema(tool)}
+
+    def read(self, definition: JsonObject) -> Tool:
+        """Give the tool of a definition; one that Anthropic runs itself (a `type` other than custom) is refused."""
+        if definition.get("type") not in (None, "custom"):
+            definitions.refuse(definition.get("name"), f"is of type {quoted(definition['type'])}, which Anthropic runs itself")
+        rest = definitions.others(definition, ("name", "description", "input_schema"))
+        return definitions.foreign_tool(self.name, definition, schema=definition.get("input_schema"), rest=rest)
+
+
+@dataclass(frozen=True, slots=True)
+class AnthropicAdapter:
+    """One tool at Anthropic's Messages API."""
+
+    name: ClassVar[str] = "anthropic"
+    tool: Tool
+    execute_tool = execution.execute_tool
+
+    def generate_tool_description(self) -> JsonObject:
+        """Give the entry of a request's `tools`."""
+        return AnthropicShape().definition(self.tool)
+
+    def parse_llm_response(self, text_or_message: JsonValue) -> tuple[Call, ...]:
+        """Give the calls in the `tool_use` blocks of a message; those of server tools are never ours."""
+        content = execution.answered(text_or_message, what="Anthropic's message").get("content")
+        blocks = execution.objects([] if isinstance(content, str) else content, "`content`")
+        return execution.own_calls(self.tool, (_call(block) for block in blocks if block.get("type") == "tool_use"))
+
+    def format_tool_output(self, output: object, *, call_id: str = "") -> JsonObject:
+        """Give the `tool_result` block for the user's next message."""
+        value, failed = execution.told(output)
+        block: JsonObject = {"type": "tool_result", "tool_use_id": call_id, "content": execution.text_of(value)}
+        return block | ({"is_error": True} if failed else {})
+
+
+def _call(block: JsonObject) -> Call:
+    given = block.get("input")
+    kept = arguments.kept_text(given)
+    return execution.made_call(block.get("name"), given if kept is None else kept, block.get("id"))

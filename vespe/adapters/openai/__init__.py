@@ -1,0 +1,82 @@
+"""OpenAI's chat completions: tools, calls and results; and the inner messages as they go over its wire."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from vespe.adapters import definitions, execution, shown
+from vespe.adapters.messages import quoted
+from vespe.adapters.openai.wire import to_wire
+from vespe.models import JsonObject, JsonValue, Tool
+from vespe.outcomes import Call
+
+__all__ = ["OpenAIAdapter", "OpenAIShape", "read_function", "to_wire"]
+
+
+class OpenAIShape:
+    """Tools as OpenAI's chat completions take them (API reference, `tools[].function`)."""
+
+    name = "openai"
+
+    def definition(self, tool: Tool) -> JsonObject:
+        """Give `{"type": "function", "function": {"name", "description", "parameters"}}`."""
+        own = shown.own_fields(tool, self.name)
+        inner = own.pop("function", None)
+        function = shown.described(tool) | {"parameters": shown.shown_schema(tool)}
+        return own | {"type": "function", "function": (inner if isinstance(inner, dict) else {}) | function}
+
+    def read(self, definition: JsonObject) -> Tool:
+        """Give the tool of a definition; a custom tool, whose input is no object, is refused."""
+        return read_function(self.name, definition)
+
+
+def read_function(shape: str, definition: JsonObject) -> Tool:
+    """Give the tool of `{"type": "function", "function": {…}}`, the definition that several APIs share."""
+    function = definition.get("function")
+    if definition.get("type") not in (None, "function") or not isinstance(function, dict):
+        custom = definition.get("custom")
+        name = custom.get("name") if isinstance(custom, dict) else definition.get("name")
+        definitions.refuse(name, f"is of type {quoted(definition.get('type'))}, which is no function with a JSON object as its input")
+    rest = definitions.others(definition, ("type", "function"))
+    if inner := definitions.others(function, ("name", "description", "parameters")):
+        rest["function"] = inner
+    return definitions.foreign_tool(shape, function, schema=function.get("parameters"), rest=rest)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenAIAdapter:
+    """One tool at OpenAI's chat completions, or at any endpoint that speaks them."""
+
+    name: ClassVar[str] = "openai"
+    tool: Tool
+    execute_tool = execution.execute_tool
+
+    def generate_tool_description(self) -> JsonObject:
+        """Give the entry of a request's `tools`."""
+        return OpenAIShape().definition(self.tool)
+
+    def parse_llm_response(self, text_or_message: JsonValue) -> tuple[Call, ...]:
+        """Give the calls of a message, or of every choice of a whole response."""
+        given = execution.answered(text_or_message, what="OpenAI's message")
+        choices = execution.objects(given.get("choices"), "`choices`")
+        messages = list(execution.objects([choice.get("message") or {} for choice in choices], "`message`")) or [given]
+        calls = (call for message in messages for call in _calls_of(message))
+        return execution.own_calls(self.tool, (_call(call) for call in calls))
+
+    def format_tool_output(self, output: object, *, call_id: str = "") -> JsonObject:
+        """Give the tool message; an error bears the inner field `is_error`, which `to_wire` takes off."""
+        value, failed = execution.told(output)
+        message: JsonObject = {"role": "tool", "tool_call_id": call_id, "content": execution.text_of(value)}
+        return message | ({"is_error": True} if failed else {})
+
+
+def _calls_of(message: JsonObject) -> list[JsonObject]:
+    """Give a message's `tool_calls`, or its deprecated `function_call` as the one that there is."""
+    calls = list(execution.objects(message.get("tool_calls"), "`tool_calls`"))
+    old = message.get("function_call")
+    return calls or ([{"function": old}] if isinstance(old, dict) else [])
+
+
+def _call(call: JsonObject) -> Call:
+    function = call.get("custom") if call.get("type") == "custom" else call.get("function")
+    held = function if isinstance(function, dict) else {}
+    return execution.made_call(held.get("name"), held.get("arguments", held.get("input")), call.get("id"))

@@ -1,0 +1,149 @@
+"""A streamed answer of Anthropic's Messages API, from bytes to events and a message."""
+
+from typing import Final
+
+from vespe.adapters.stops import to_finish_reason
+from vespe.adapters.streams import outcomes
+from vespe.adapters.streams.anthropic_messages import MessageGathering
+from vespe.adapters.streams.base import StreamEvent
+from vespe.adapters.streams.pieces import is_cut, read_chunk, read_documents, shallow
+from vespe.http.event_stream import EventStream
+from vespe.models import JsonObject, JsonValue
+
+_IGNORED: Final = (b"", b"[DONE]")
+"""What gateways add to a stream, and what is no event."""
+
+
+class ClaudeStreamingProcessor:
+    """Gathers one answer of Anthropic's Messages API, streamed or whole; see `stream_base.StreamingProcessor`.
+
+    A body may hold several messages: the calls of all of them are told and listed, `message()` and `native_message()` are
+    the last one's, and only its calls are still to be answered. What the vendor runs itself (`server_tool_use`,
+    `mcp_tool_use`) is no call of ours. `done` comes with `close()`.
+    """
+
+    feed = outcomes.feed
+    update_response = outcomes.update_response
+    _fail = outcomes.fail
+
+    def __init__(self) -> None:
+        self.cleanup()
+
+    def cleanup(self) -> None:
+        """Forget everything, and stand ready for another body."""
+        self._stream = EventStream()
+        self._messages: list[MessageGathering] = []
+        self._ended = False
+        self.error: JsonObject | None = None
+
+    @property
+    def finish_reason(self) -> str | None:
+        """Why the model stopped, in OpenAI's words; None where the stream did not say."""
+        reason = self._messages[-1].stop_reason if self._messages else None
+        finish: str | None = to_finish_reason(reason)["finish_reason"]
+        return finish
+
+    @property
+    def usage(self) -> JsonObject | None:
+        """What the last message used, in OpenAI's shape."""
+        return self._messages[-1].usage if self._messages else None
+
+    @property
+    def complete(self) -> bool:
+        """Whether the last message said that it is over, without an error."""
+        return bool(self._messages) and self._messages[-1].ended and self.error is None
+
+    def close(self) -> list[StreamEvent]:
+        """Say that the body is over; gives what is left to tell, and `done`."""
+        events: list[StreamEvent] = []
+        for name, payload in self._stream.close():
+            if not is_cut(payload):
+                self._take(name, payload, events)
+        self._take_stray(self._stream.stray(), events)
+        if not self._ended:
+            self._ended = True
+            for message in self._messages:
+                message.end(events)
+            events.append(outcomes.done_event(self))
+        return events
+
+    def has_tool_calls(self) -> bool:
+        """Whether the answer calls tools that are ours to run."""
+        return any(block.is_call for message in self._messages for block in message.blocks)
+
+    def get_tool_calls(self) -> list[JsonObject]:
+        """Give the calls of every message in order of arrival, as `StreamingProcessor` says."""
+        return [
+            {"id": call["id"], "type": "function", "function": call["function"]}
+            for message in self._messages
+            for call in message.inner().get("tool_calls", ())
+            if "function" in call
+        ]
+
+    def cut_calls(self) -> frozenset[str]:
+        """Give the ids of the calls whose arguments may have been cut."""
+        broken = self.error is not None
+        return frozenset().union(*(message.cut_calls(broken=broken) for message in self._messages))
+
+    def message(self) -> JsonObject:
+        """Give the last message in the inner format."""
+        return self._messages[-1].inner() if self._messages else {"role": "assistant", "content": None}
+
+    def native_message(self) -> JsonObject:
+        """Give the last Message as Anthropic's SDK would have gathered it; `{}` where none began."""
+        return self._messages[-1].native() if self._messages else {}
+
+    def _take(self, name: str, payload: bytes, events: list[StreamEvent]) -> None:
+        """Gather one event of the stream."""
+        if self.error is not None or not payload:
+            return
+        try:
+            event = read_chunk(payload)
+        except ValueError as error:
+            if payload.strip() not in _IGNORED:
+                self._fail(outcomes.failed(f"the stream holds an event that is not JSON: {error}"), events)
+            return
+        if isinstance(event, dict):
+            self._take_event(event.get("type", name), event, events)
+
+    def _take_event(self, kind: JsonValue, event: JsonObject, events: list[StreamEvent]) -> None:
+        if kind == "content_block_start" and not self._messages:
+            self._messages.append(MessageGathering({}, 0, events))  # whose beginning a gateway left out
+        message = self._messages[-1] if self._messages else None
+        if kind == "content_block_delta":
+            if message is not None and isinstance(delta := event.get("delta"), dict):
+                message.grow_block(event.get("index"), delta, events)
+        elif not shallow(event):
+            self._fail(outcomes.failed("the stream holds an event that is nested too deeply"), events)
+        elif kind == "error" or event.get("error"):
+            self._fail(outcomes.error_object(event), events)
+        elif kind in ("message_start", "message"):
+            given = event.get("message") if kind == "message_start" else event
+            first = message.next_order if message is not None else 0
+            self._messages.append(MessageGathering(dict(given) if isinstance(given, dict) else {}, first, events))
+            if kind == "message" and (usage := self._messages[-1].usage):
+                events.append(StreamEvent("usage", data=usage))
+        elif message is not None:
+            self._take_part(str(kind), event, message, events=events)
+
+    def _take_part(self, kind: str, event: JsonObject, message: MessageGathering, *, events: list[StreamEvent]) -> None:
+        if kind == "content_block_start" and isinstance(block := event.get("content_block"), dict):
+            message.begin_block(block, event.get("index"), events)
+        elif kind == "content_block_stop":
+            message.end_block(event.get("index"), events)
+        elif kind == "message_delta":
+            message.change(event, events)
+        elif kind == "message_stop":
+            message.stopped = True
+
+    def _take_stray(self, body: bytes, events: list[StreamEvent]) -> None:
+        """Take what came instead of events: a whole answer or an error, where a stream was asked for."""
+        if self.error is not None or not body.strip():
+            return
+        before, documents = len(self._messages), read_documents(body)
+        for document in documents:
+            if before == 0 or document.get("error"):
+                known = isinstance(document.get("type"), str) or document.get("error")
+                self._take_event(document.get("type") if known else "error", document, events)
+        if not self._messages and (documents or not is_cut(body)):
+            self._fail(outcomes.not_a_stream(body), events)

@@ -1,0 +1,116 @@
+"""Whether a call may run: deny over ask over allow, from both configurations, the command line and a person's answers."""
+
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from vespe.agents import policy_answers
+from vespe.agents.policy_answers import KeptAnswer
+from vespe.agents.policy_rules import Rule, read_rules, tightening
+from vespe.errors import UsageError
+from vespe.models import JsonObject, Tool
+
+POLICIES: Final = ("ask", "read-only", "all", "none")
+"""`ask` asks for what is not read-only; `read-only` denies it instead; `all` allows it; `none` denies every call."""
+ONCE, SESSION, PROJECT = "once", "session", "project"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A call that somebody must allow: the tool, the inputs as they would run, and why it is asked."""
+
+    tool: Tool
+    inputs: JsonObject
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What somebody said to a question, and for how long: `once`, for the `session`, or for the `project`."""
+
+    allowed: bool
+    holds: str = ONCE
+
+
+Ask: TypeAlias = Callable[[Question], Answer]
+"""Asks a person; without one, what would be asked is denied."""
+
+
+class CallPolicy:
+    """Decides on calls, one after another; safe from several threads, which are asked one at a time.
+
+    `rules` are those of the configurations (`rules_of`); `policy` is one of POLICIES; answers for the project are kept where
+    `root` is given. What any source denies is denied; then what any rule asks for is asked, unless an earlier answer holds;
+    then what a rule, an answer or the policy allows is allowed, and what is annotated as read-only. The rest is asked.
+    """
+
+    def __init__(self, rules: Iterable[Rule] = (), *, policy: str = "ask", root: str | None = None, ask: Ask | None = None) -> None:
+        if policy not in POLICIES:
+            raise UsageError(f"{policy!r} is no policy for calls: it is one of {', '.join(POLICIES)}")
+        self._rules = tuple(rules)
+        self._policy, self._root, self._ask = policy, root, ask
+        self._said: list[KeptAnswer] = []
+        self._lock = threading.Lock()
+
+    def why_not(self, tool: Tool, inputs: JsonObject) -> str:
+        """Say why a call may not run, in words for the model, or "" where it may; a person may be asked. Raises StorageError."""
+        with self._lock:
+            kept = (*self._said, *(policy_answers.load(self._root) if self._root else ()))
+            about = [answer for answer in kept if answer.tool == policy_answers.subject(tool)]
+            if why := self._denied(tool, inputs, about):
+                return why
+            asking = next((rule for rule in self._rules if rule.kind == "ask" and rule.matches(tool, inputs)), None)
+            if not self._open(tool, inputs, asking):
+                return ""
+            if any(self._holds(answer, tool, asking) for answer in about):
+                return ""
+            return self._asked(tool, inputs, asking)
+
+    def _denied(self, tool: Tool, inputs: JsonObject, about: list[KeptAnswer]) -> str:
+        rule = next((rule for rule in self._rules if rule.kind == "deny" and rule.matches(tool, inputs)), None)
+        if rule is not None:
+            return f"the configuration denies this call of {tool.name!r}"
+        if any(not answer.allowed for answer in about):
+            return f"the user has denied calls of {tool.name!r}"
+        return "no calls are allowed here" if self._policy == "none" else ""
+
+    def _open(self, tool: Tool, inputs: JsonObject, asking: Rule | None) -> bool:
+        """Whether a person's word is needed."""
+        if asking is not None:
+            return True
+        allowed = any(rule.kind == "allow" and rule.matches(tool, inputs) for rule in self._rules)
+        return not (allowed or self._policy == "all" or tool.annotations.get("readOnlyHint") is True)
+
+    @staticmethod
+    def _holds(answer: KeptAnswer, tool: Tool, asking: Rule | None) -> bool:
+        same = answer.allowed and answer.rule == (asking.key if asking else "")
+        return same and bool(answer.digest) and answer.digest == policy_answers.digest_of(tool)
+
+    def _asked(self, tool: Tool, inputs: JsonObject, asking: Rule | None) -> str:
+        if self._policy == "read-only" or self._ask is None:
+            return f"calls of {tool.name!r} need the user's approval, and nobody can be asked here"
+        why = "the configuration asks for it" if asking else "the tool is not marked as read-only"
+        answer = self._ask(Question(tool=tool, inputs=inputs, why=why))
+        if answer.holds != ONCE:
+            self._keep(tool, answer, asking)
+        return "" if answer.allowed else f"the user has denied this call of {tool.name!r}"
+
+    def _keep(self, tool: Tool, answer: Answer, asking: Rule | None) -> None:
+        kept = KeptAnswer(
+            tool=policy_answers.subject(tool),
+            allowed=answer.allowed,
+            digest=policy_answers.digest_of(tool),
+            rule=asking.key if asking else "",
+        )
+        self._said.append(kept)
+        if answer.holds == PROJECT and self._root is not None:
+            policy_answers.keep(self._root, kept)
+
+
+def rules_of(user: JsonObject, project: JsonObject, *, paths: tuple[str, str] = ("", "")) -> tuple[Rule, ...]:
+    """Give the rules of the user's `approvals` and of the project's, which can only deny and ask.
+
+    `paths` are the two files, for the sentence of the InvalidDocument that this raises for what is no rule.
+    """
+    return (*read_rules(user, path=paths[0]), *tightening(read_rules(project, path=paths[1])))

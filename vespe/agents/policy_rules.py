@@ -1,0 +1,90 @@
+"""What a configuration says of calls: lists `deny`, `ask` and `allow`, by a tool's name and by patterns of its arguments."""
+
+import posixpath
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Final
+
+from vespe.documents import strict_json
+from vespe.documents.pointers import escape_pointer
+from vespe.errors import InvalidDocument
+from vespe.models import JsonObject, JsonValue, Tool
+
+KINDS: Final = ("deny", "ask", "allow")
+"""From the strongest to the weakest: the first kind with a rule that matches decides."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """One entry: `tool` and each of `arguments` are patterns with `*`, any text, and `?`, any character; all must match.
+
+    `tool` is matched with the name and with `scope/name`. An argument is a top-level name, and its value a text as it is,
+    anything else as compact JSON; a pattern for an argument that the call does not have does not match. A text is also read as
+    a path, with `.`, `..` and double slashes taken out: a rule that denies or asks matches where either fits, and one that
+    allows where both do, if there is a `..`. `where` is the place in the file.
+    """
+
+    kind: str
+    tool: str
+    arguments: tuple[tuple[str, str], ...] = ()
+    where: str = ""
+
+    @property
+    def key(self) -> str:
+        """What tells this rule from others, wherever it stands."""
+        return strict_json.compact_json([self.tool, dict(self.arguments)])
+
+    def matches(self, tool: Tool, inputs: JsonObject) -> bool:
+        """Say whether the rule is about this call, with the inputs as they would run."""
+        if not any(_fits(name, self.tool) for name in (tool.name, f"{tool.scope}/{tool.name}")):
+            return False
+        return all(name in inputs and self._about(_text(inputs[name]), pattern) for name, pattern in self.arguments)
+
+    def _about(self, text: str, pattern: str) -> bool:
+        as_it_is, plain = _fits(text, pattern), posixpath.normpath(text)
+        if self.kind == "allow":
+            return as_it_is and (".." not in text.split("/") or _fits(plain, pattern))
+        return as_it_is or _fits(plain, pattern)
+
+
+def read_rules(document: JsonValue, *, path: str) -> tuple[Rule, ...]:
+    """Read `approvals` of a configuration; raises InvalidDocument with the JSON Pointer of what is no rule.
+
+    An entry is a pattern of a tool's name, or `{"tool": PATTERN, "arguments": {NAME: PATTERN}}`.
+    """
+    if not isinstance(document, dict):
+        raise InvalidDocument("must be an object", path=path, pointer="/approvals")
+    for key in document:
+        if key not in KINDS:
+            pointer = f"/approvals/{escape_pointer(key)}"
+            raise InvalidDocument(f"is none of {', '.join(KINDS)}", path=path, pointer=pointer)
+    return tuple(rule for kind in KINDS for rule in _read(kind, document.get(kind, []), path))
+
+
+def tightening(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
+    """Give the rules that a project may add to its user's: what it allows does not count."""
+    return tuple(rule for rule in rules if rule.kind != "allow")
+
+
+def _read(kind: str, entries: JsonValue, path: str) -> Iterator[Rule]:
+    pointer = f"/approvals/{kind}"
+    if not isinstance(entries, list):
+        raise InvalidDocument("must be a list of rules", path=path, pointer=pointer)
+    for index, entry in enumerate(entries):
+        where = f"{pointer}/{index}"
+        given = {"tool": entry} if isinstance(entry, str) else entry
+        if not isinstance(given, dict) or given.keys() - {"tool", "arguments"} or not isinstance(given.get("tool"), str):
+            raise InvalidDocument('must be a tool\'s name or {"tool": …, "arguments": {…}}', path=path, pointer=where)
+        arguments = given.get("arguments", {})
+        if not isinstance(arguments, Mapping) or not all(isinstance(value, str) for value in arguments.values()):
+            raise InvalidDocument("must be an object of patterns, which are texts", path=path, pointer=f"{where}/arguments")
+        yield Rule(kind=kind, tool=given["tool"], arguments=tuple(sorted(arguments.items())), where=f"{path}#{where}")
+
+
+def _fits(text: str, pattern: str) -> bool:
+    return fnmatchcase(text, pattern.replace("[", "[[]"))
+
+
+def _text(value: JsonValue) -> str:
+    return value if isinstance(value, str) else strict_json.compact_json(value)

@@ -1,0 +1,134 @@
+"""The protocol of the providers: where a model answers; and what a turn, an answer and a reply on the wire are."""
+
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+from vespe.adapters.streams.base import StreamEvent, StreamingProcessor
+from vespe.models import JsonObject, JsonValue, Tool
+
+Tools: TypeAlias = Sequence[Tool | JsonObject]
+"""Tools of Vespe's, or definitions in OpenAI's shape; both may stand in one list."""
+OnEvent: TypeAlias = Callable[[StreamEvent], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """A model's whole answer: `message` in the inner format, `finish_reason` in OpenAI's words, `usage` in OpenAI's shape.
+
+    `complete` is False where the stream did not say that it was over; `cut_calls` are the ids of calls that must not run,
+    since their arguments may have been cut.
+    """
+
+    message: JsonObject
+    finish_reason: str | None = None
+    usage: JsonObject | None = None
+    complete: bool = True
+    cut_calls: frozenset[str] = frozenset()
+
+
+def _same(value: JsonValue) -> JsonValue:
+    return value
+
+
+def _wait_on(_: float | None) -> None:
+    return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """A successful answer on the wire, as far as it has come.
+
+    `headers` have lowercased names; `pieces` are the body's bytes, decompressed, cut anywhere, to be read once: reading raises
+    ProviderError where the connection breaks, TimedOut where a deadline passes, and Interrupted. `framed` tells that the
+    body's end was announced, so that one that is cut cannot look whole. `redacted` takes the key out of what it is given.
+    `end_within` says that the answer is there already: the body then ends after so many seconds, come what may; None takes that back.
+    """
+
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    pieces: Iterator[bytes]
+    request_id: str = ""
+    framed: bool = True
+    redacted: Callable[[JsonValue], JsonValue] = _same
+    end_within: Callable[[float | None], None] = _wait_on
+
+
+class LLMProvider(Protocol):
+    """A model at an endpoint, or what stands for one.
+
+    `name` is the provider's (`openai`, `anthropic`, `ollama`, `simulated`), `api` whose wire format it speaks (`openai`,
+    `anthropic`, `ollama`). One provider serves one turn at a time; several may be used at once.
+    """
+
+    @property
+    def name(self) -> str:
+        """The provider's name."""
+        ...
+
+    @property
+    def api(self) -> str:
+        """Whose wire format it speaks."""
+        ...
+
+    @property
+    def model(self) -> str:
+        """The model's name."""
+        ...
+
+    def create_message(
+        self,
+        messages: Iterable[JsonObject],
+        tools: Tools | None = None,
+        *,
+        options: Mapping[str, object] | None = None,
+        on_event: OnEvent | None = None,
+        cancel: threading.Event | None = None,
+    ) -> JsonObject:
+        """Give the model's next message, in the inner format; with `on_event` it is streamed.
+
+        `messages` are inner messages, `options` what the vendor's request takes besides (`temperature`, `max_tokens`, …).
+        Raises ProviderError, TimedOut, Interrupted, Refused, and InvalidDocument for messages that the vendor's rules forbid.
+        """
+        ...
+
+    def respond(
+        self,
+        messages: Iterable[JsonObject],
+        tools: Tools | None = None,
+        *,
+        options: Mapping[str, object] | None = None,
+        on_event: OnEvent | None = None,
+        cancel: threading.Event | None = None,
+    ) -> Answer:
+        """Do as `create_message`, and give why the model stopped and what it used, too."""
+        ...
+
+    def payload(
+        self,
+        messages: Iterable[JsonObject],
+        tools: Tools | None = None,
+        *,
+        options: Mapping[str, object] | None = None,
+        stream: bool = False,
+    ) -> JsonObject:
+        """Give the vendor's request."""
+        ...
+
+    def send(self, payload: JsonObject, *, cancel: threading.Event | None = None) -> AbstractContextManager[Reply]:
+        """Send a request, again where that may help and nothing has come yet; leaving the context ends what is unread."""
+        ...
+
+    def answer(self, document: JsonObject) -> Answer:
+        """Read a body that was not streamed."""
+        ...
+
+    def processor(self) -> StreamingProcessor:
+        """Make what reads a body that is streamed."""
+        ...
+
+    def close(self) -> None:
+        """Let go of kept connections."""
+        ...

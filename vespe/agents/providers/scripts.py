@@ -1,0 +1,113 @@
+"""Scripts of the simulated provider: read from JSON or YAML, checked, and matched against requests; no network."""
+
+import functools
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from vespe.documents import positions, strict_json
+from vespe.errors import Diverged, InvalidDocument
+from vespe.models import JsonObject, JsonValue
+from vespe.schemas import validator
+
+_SCHEMA: Final = os.path.join(os.path.dirname(__file__), "..", "..", "data", "script.schema.json")
+_SAYS: Final = ("reasoning", "text", "tool_calls")
+_SHOWN: Final = 120
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Script:
+    """What to answer, turn by turn, as data/script.schema.json describes it; `path` is where it came from."""
+
+    turns: Sequence[JsonObject]
+    model: str = "simulated"
+    path: str = ""
+
+
+def read_script(path: str) -> Script:
+    """Read a script from a file: `.json`, else YAML. Raises InvalidDocument with the line and pointer, and StorageError."""
+    data = strict_json.read_bytes(path)
+    kind = "json" if path.endswith(".json") else "yaml"
+    value = (strict_json.parse_json if kind == "json" else strict_json.parse_yaml)(data, path=path)
+    try:
+        return checked_script(value, path=path)
+    except InvalidDocument as error:
+        at = positions.locate(data.decode("utf-8"), [error.pointer], kind=kind)[error.pointer]
+        raise InvalidDocument(error.reason, path=path, line=at[0], column=at[1], pointer=error.pointer) from None
+
+
+def checked_script(value: JsonValue, *, path: str = "") -> Script:
+    """Give the script of a value; raises InvalidDocument with the pointer of the first thing that is wrong."""
+    wrong = _validator().violations(value, subject="the script")
+    if wrong:
+        raise InvalidDocument(f"is no script: {wrong[0]['message']}", path=path, pointer=wrong[0]["pointer"])
+    for index, turn in enumerate(value["turns"]):
+        _check_pattern(turn, index, path)
+    return Script(turns=value["turns"], model=value.get("model", "simulated"), path=path)
+
+
+def says_something(turn: JsonObject) -> bool:
+    """Whether a turn holds an answer, besides what it may fail with."""
+    return any(key in turn for key in _SAYS) or "fail" not in turn
+
+
+def check_match(turn: JsonObject, payload: JsonObject, *, number: int, path: str = "") -> None:
+    """Raise Diverged where a request of OpenAI's is not what the turn's `match` wants; `number` counts from 1."""
+    match = turn.get("match", {})
+    messages = payload.get("messages") or [{}]
+    text = text_of(messages[-1])
+    offered = [str(tool.get("function", tool).get("name")) for tool in payload.get("tools", ())]
+    wrong = _last_differs(match, messages[-1], text)
+    if missing := [name for name in match.get("tools", ()) if name not in offered]:
+        wrong = wrong or ("tools", f"offers no tool {missing[0]!r}, but {', '.join(map(repr, offered)) or 'none'}")
+    if wrong is not None:
+        place = f" of {path}" if path else ""
+        raise Diverged(
+            f"turn {number}{place} does not match: the request {wrong[1]}",
+            turn=number,
+            pointer=f"/turns/{number - 1}/match/{wrong[0]}",
+            hint="change the script's turn, or what leads to the request",
+        )
+
+
+def text_of(message: JsonObject) -> str:
+    """Give all the text of a message of OpenAI's."""
+    content = message.get("content")
+    if isinstance(content, list):
+        return "\n".join(str(part["text"]) for part in content if isinstance(part, dict) and "text" in part)
+    return content if isinstance(content, str) else ""
+
+
+def _last_differs(match: JsonObject, last: JsonObject, text: str) -> tuple[str, str] | None:
+    wanted = match.get("contains", [])
+    missing = [part for part in ([wanted] if isinstance(wanted, str) else wanted) if part not in text]
+    shown = f"the last message is {_shown(text)}"
+    if "role" in match and last.get("role") != match["role"]:
+        return "role", f"ends in a message of the role {last.get('role')!r}, not {match['role']!r}"
+    if "equals" in match and text != match["equals"]:
+        return "equals", f"should end in {_shown(match['equals'])}; {shown}"
+    if missing:
+        return "contains", f"should end in a message with {_shown(missing[0])}; {shown}"
+    if "pattern" in match and not re.search(match["pattern"], text):
+        return "pattern", f"should end in a message like {match['pattern']!r}; {shown}"
+    return None
+
+
+def _check_pattern(turn: JsonObject, index: int, path: str) -> None:
+    try:
+        re.compile(turn.get("match", {}).get("pattern", ""))
+    except re.error as error:
+        raise InvalidDocument(f"is no regular expression: {error}", path=path, pointer=f"/turns/{index}/match/pattern") from None
+
+
+@functools.cache
+def _validator() -> validator.Validator:
+    schema = strict_json.read_object(_SCHEMA)
+    del schema["$id"]
+    return validator.compile_schema(schema, closed=False)
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…")

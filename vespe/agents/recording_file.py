@@ -1,0 +1,194 @@
+"""Recordings of conversations with models: each request, its answer as it came, and what became of the calls; in one JSON file."""
+
+import binascii
+import itertools
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from vespe.documents import fields, strict_json
+from vespe.documents.pointers import escape_pointer
+from vespe.documents.redaction import MASK
+from vespe.errors import InvalidDocument
+from vespe.models import JsonObject, JsonValue
+from vespe.outcomes import Failure, Outcome
+
+VERSION: Final = 1
+"""The version of the format; a file of another is refused."""
+MAX_BYTES: Final = 256 * 1024 * 1024
+_SHOWN: Final = 80
+_ANSWER: Final = {
+    "body": (str,),
+    "body_base64": (str,),
+    "status": (int,),
+    "content_type": (str,),
+    "framed": (bool,),
+    "error": (dict, type(None)),
+}
+_ERROR: Final = {"message": (str,), "status": (int,), "vendor_code": (str,), "request_id": (str,), "transient": (bool,)}
+_MAYBE: Final = (str, type(None))
+_OUTCOME: Final = {"tool": _MAYBE, "uid": _MAYBE, "truncated": (bool,), "logs": (str,), "notes": (list,), "error": (dict, type(None))}
+_FAILURE: Final = {"code": (str,), "message": (str,), "retryable": (bool,), "details": (dict,), "hint": (str,)}
+
+
+class Recording:
+    """A recording that grows: written whole after each turn and each outcome, so that a crash keeps what there was.
+
+    `keep` are the fields beside OpenAI's own that the requests hold. Safe to share between threads. Raises StorageError,
+    when it is made too, where `path` cannot be written.
+    """
+
+    def __init__(self, path: str, *, provider: str, api: str, model: str, keep: Sequence[str] = ()) -> None:
+        self._path, self._lock = path, threading.Lock()
+        self._before: JsonObject = {"messages": []}
+        about: JsonObject = {"version": VERSION, "provider": provider, "api": api, "model": model} | ({"keep": list(keep)} if keep else {})
+        self.document: JsonObject = about | {"turns": [], "outcomes": []}
+        self._save()
+
+    def add_turn(self, request: JsonObject, answer: JsonObject) -> None:
+        """Add a request and its answer; the messages and keys that the request shares with the one before are not written again."""
+        with self._lock:
+            before, messages = self._before, request["messages"]
+            known = sum(1 for _ in itertools.takewhile(bool, map(_is_same, before["messages"], messages)))
+            same = [key for key in request if key != "messages" and key in before and _is_same(before[key], request[key])]
+            new = {key: value for key, value in request.items() if key not in same} | {"messages": messages[known:]}
+            self.document["turns"].append({"same_messages": known, "same": same, "request": new, "answer": answer})
+            self._before = request
+            self._save()
+
+    def add_outcome(self, call_id: str, outcome: Outcome) -> None:
+        """Add what became of a call."""
+        with self._lock:
+            told = {key: value for key, value in outcome.to_dict().items() if key not in ("duration_ms", "output_file")}
+            self.document["outcomes"].append({"call_id": call_id, "outcome": told})
+            self._save()
+
+    def end(self, stop_reason: str) -> None:
+        """Say why the conversation ended."""
+        with self._lock:
+            self.document["stop_reason"] = stop_reason
+            self._save()
+
+    def _save(self) -> None:
+        strict_json.write_atomic(self._path, strict_json.dump_json(self.document), mode=0o600)
+
+
+def read_recording(path: str) -> JsonObject:
+    """Read a recording, each request whole again; raises InvalidDocument with the pointer, and StorageError."""
+    document = strict_json.read_object(path, limit=MAX_BYTES)
+    fields.refuse_newer({"version": document.get("version", "none")}, path=path)
+    for key, kind in (("provider", str), ("api", str), ("model", str), ("turns", list), ("outcomes", list)):
+        if not isinstance(document.get(key), kind):
+            raise InvalidDocument("is no recording of Vespe's", path=path, pointer=f"/{key}")
+    if not (isinstance(keep := document.setdefault("keep", []), list) and all(isinstance(name, str) for name in keep)):
+        raise InvalidDocument("is no recording of Vespe's", path=path, pointer="/keep")
+    before: JsonObject = {"messages": []}
+    for index, turn in enumerate(document["turns"]):
+        if not _is_turn(turn, before):
+            raise InvalidDocument("is no turn of a recording", path=path, pointer=f"/turns/{index}")
+        messages = before["messages"][: turn["same_messages"]] + turn["request"]["messages"]
+        before = turn["request"] = {key: before[key] for key in turn["same"]} | turn["request"] | {"messages": messages}
+    for index, item in enumerate(document["outcomes"]):
+        if not isinstance(item, dict) or not isinstance(item.get("call_id"), str) or not _is_outcome(item.get("outcome")):
+            raise InvalidDocument("is no outcome of a call", path=path, pointer=f"/outcomes/{index}")
+    return document
+
+
+def body_as_json(body: bytes) -> JsonObject:
+    """Give a body as a recording holds it: its text, or base64 of what is no UTF-8."""
+    try:
+        return {"body": body.decode("utf-8")}
+    except UnicodeDecodeError:
+        return {"body_base64": binascii.b2a_base64(body, newline=False).decode("ascii")}
+
+
+def body_of(answer: JsonObject) -> bytes:
+    """Give the body that `body_as_json` wrote; nothing for an answer that never came. Raises InvalidDocument."""
+    if isinstance(answer.get("body_base64"), str):
+        try:
+            return binascii.a2b_base64(answer["body_base64"], strict_mode=True)
+        except binascii.Error as error:
+            raise InvalidDocument(f"an answer's body_base64 is no base64: {error}", path="the recording") from None
+    return str(answer.get("body", "")).encode("utf-8")
+
+
+def outcome_of(document: JsonObject) -> Outcome:
+    """Give the Outcome of its JSON shape."""
+    error = document.get("error")
+    kept: dict[str, Any] = {key: document[key] for key in ("result", "truncated", "logs") if key in document}
+    failure = Failure(**error) if isinstance(error, dict) else None
+    return Outcome(tool=document.get("tool"), uid=document.get("uid"), error=failure, notes=tuple(document.get("notes", ())), **kept)
+
+
+def first_difference(recorded: JsonValue, given: JsonValue, pointer: str = "", *, masked: bool = False) -> tuple[str, str] | None:
+    """Give the pointer of the first place where two values differ and a sentence about it, None where they are the same.
+
+    With `masked`, `***` in a recorded text stands for any text: a key stood there, which was not recorded.
+    """
+    if isinstance(recorded, dict) and isinstance(given, dict):
+        keys = [*recorded, *(key for key in given if key not in recorded)]
+        steps: list[tuple[str | int, bool, bool]] = [(key, key in recorded, key in given) for key in keys]
+    elif isinstance(recorded, list) and isinstance(given, list):
+        steps = [(i, i < len(recorded), i < len(given)) for i in range(max(len(recorded), len(given)))]
+    else:
+        same = recorded == given and isinstance(recorded, bool) == isinstance(given, bool)
+        return (
+            None
+            if same or (masked and _fits(recorded, given))
+            else (pointer, f"{_shown(recorded)} was recorded, and now it is {_shown(given)}")
+        )
+    for step, was, now in steps:
+        here = f"{pointer}/{escape_pointer(str(step))}"
+        if not was:
+            return here, f"{_shown(given[step])} is new"
+        if not now:
+            return here, f"{_shown(recorded[step])} was recorded, and now there is nothing"
+        if found := first_difference(recorded[step], given[step], here, masked=masked):
+            return found
+    return None
+
+
+def _has(given: JsonObject, kinds: Mapping[str, tuple[type, ...]]) -> bool:
+    """Whether the keys that Vespe reads have values that it wrote: True is no number."""
+    return all(type(given[key]) in wanted for key, wanted in kinds.items() if key in given)
+
+
+def _is_outcome(outcome: JsonValue) -> bool:
+    if not isinstance(outcome, dict) or not _has(outcome, _OUTCOME) or not all(isinstance(note, str) for note in outcome.get("notes", ())):
+        return False
+    error = outcome.get("error")
+    return error is None or ({"code", "message"} <= error.keys() <= _FAILURE.keys() and _has(error, _FAILURE))
+
+
+def _is_turn(turn: JsonValue, before: JsonObject) -> bool:
+    if not isinstance(turn, dict) or not isinstance(turn.get("request"), dict) or not isinstance(turn.get("answer"), dict):
+        return False
+    if not _has(turn["answer"], _ANSWER) or not _has(turn["answer"].get("error") or {}, _ERROR):
+        return False
+    known, same = turn.get("same_messages"), turn.get("same")
+    if not isinstance(known, int) or not 0 <= known <= len(before["messages"]) or not isinstance(same, list):
+        return False
+    return isinstance(turn["request"].get("messages"), list) and all(isinstance(key, str) and key in before for key in same)
+
+
+def _fits(recorded: JsonValue, given: JsonValue) -> bool:
+    if not (isinstance(recorded, str) and isinstance(given, str) and MASK in recorded):
+        return False
+    first, *between, last = recorded.split(MASK)
+    at = len(first)
+    for part in between:
+        found = given.find(part, at)
+        if found < 0:
+            return False
+        at = found + len(part)
+    return given.startswith(first) and given.endswith(last) and at + len(last) <= len(given)
+
+
+def _is_same(one: JsonValue, other: JsonValue) -> bool:
+    """Whether two values have the same JSON: True is not 1."""
+    return first_difference(one, other) is None
+
+
+def _shown(value: JsonValue) -> str:
+    text = strict_json.compact_json(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"

@@ -1,0 +1,70 @@
+"""The tools that a model is shown in one conversation: chosen from a project, one for each name, in strict mode where it can be."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from vespe.adapters.openai import OpenAIShape
+from vespe.adapters.shown import own_fields
+from vespe.errors import KitNotFound, UsageError
+from vespe.lazy import deferred
+from vespe.models import JsonObject, Tool
+from vespe.projects.workspace import Workspace
+
+if TYPE_CHECKING:
+    from vespe.adapters import openai_strict
+else:
+    openai_strict = deferred("vespe.adapters.openai_strict")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolSet:
+    """Tools by name, `shown` as a provider takes them, and the names of those that are shown in strict mode."""
+
+    tools: dict[str, Tool]
+    shown: list[Tool | JsonObject]
+    strict: frozenset[str] = frozenset()
+
+
+def chosen(workspace: Workspace, *, names: Sequence[str] | None = None, kit: str | None = None) -> list[Tool]:
+    """Load the tools of these names, those of one scope (a kit's id, or `project_tools`), or all that are available.
+
+    Raises ToolNotFound, AmbiguousTool and InvalidTool for a name, KitNotFound for a kit without available tools.
+    """
+    if names is not None:
+        return [workspace.tool(name) for name in names]
+    entries = [entry for entry in workspace.available() if kit in (None, entry.scope)]
+    if kit is not None and not entries:
+        raise KitNotFound(kit, close=sorted({entry.scope for entry in workspace.available()}))
+    return [workspace.load(entry) for entry in entries]
+
+
+def tool_set(tools: Iterable[Tool], *, strict: bool = False) -> ToolSet:
+    """Give the tools as a model is shown them; with `strict` in OpenAI's strict mode, but for those that cannot be said in it.
+
+    Raises UsageError where two have one name.
+    """
+    found: dict[str, Tool] = {}
+    for tool in tools:
+        if tool.name in found:
+            raise UsageError(f"two tools are called {tool.name!r}, and a model knows them by name alone", hint="give one of them")
+        found[tool.name] = tool
+    shown = {name: _shown(tool, strict) for name, tool in found.items()}
+    return ToolSet(tools=found, shown=list(shown.values()), strict=frozenset(name for name, one in shown.items() if _is_strict(one)))
+
+
+def _shown(tool: Tool, strict: bool) -> Tool | JsonObject:
+    if not strict:
+        return tool
+    schema, refusals = openai_strict.rewrite(tool.input_schema)
+    if refusals:
+        return tool
+    definition = OpenAIShape().definition(replace(tool, input_schema=schema))
+    definition["function"]["strict"] = True
+    return definition
+
+
+def _is_strict(shown: Tool | JsonObject) -> bool:
+    held = own_fields(shown, "openai") if isinstance(shown, Tool) else shown
+    function = held.get("function")
+    return isinstance(function, dict) and function.get("strict") is True

@@ -1,0 +1,158 @@
+"""A tool's examples as tests: each is run through the call path, in a fresh directory of its own, and compared."""
+
+import os
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from vespe import defaults, errors
+from vespe.calls import expectations
+from vespe.calls.path import CallPath
+from vespe.documents import strict_json
+from vespe.lazy import deferred
+from vespe.models import JsonObject, JsonValue, Tool
+from vespe.outcomes import Call
+from vespe.processes import process
+from vespe.processes.signals import whole
+
+if TYPE_CHECKING:
+    import concurrent.futures as concurrent_futures
+    import tempfile
+else:
+    concurrent_futures = deferred("concurrent.futures")
+    tempfile = deferred("tempfile")
+
+_GIT = ("git", "-c", "user.name=Example", "-c", "user.email=example@example.invalid", "-c", "commit.gpgsign=false")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExampleResult:
+    """What became of one example: `index` counts from 0 in the tool's `examples`, and is -1 where the tool itself is broken.
+
+    `problem` is None where it passed. `place` is the pointer to what failed below the example (`/output/bytes`), `result` what
+    the tool gave (None where it failed).
+    """
+
+    tool: str
+    uid: str
+    index: int
+    problem: str | None
+    duration_ms: float = 0.0
+    scope: str = ""
+    place: str = ""
+    result: JsonValue = None
+    ok: bool = True
+
+    @property
+    def passed(self) -> bool:
+        """Whether the example did what it says."""
+        return self.problem is None
+
+
+def run_examples(path: CallPath, tool: Tool, *, cancel: threading.Event | None = None) -> Iterator[ExampleResult]:
+    """Run a tool's examples in order in one fresh directory, which holds the tool's `example_files`.
+
+    Raises what a call raises where there is no call to make: NotTrusted, InvalidTool; a set `cancel` ends a call that runs.
+    """
+    with staged(tool) as directory:
+        at = replace(path, directory=directory)
+        for index, example in enumerate(tool.examples):
+            if cancel is not None and cancel.is_set():
+                return
+            outcome = at.run_tool(tool, Call(tool=tool.uid, arguments=example.get("input", {})), cancel=cancel)
+            place, problem = expectations.difference(example, outcome)
+            yield ExampleResult(
+                tool=tool.name,
+                uid=tool.uid,
+                scope=tool.scope,
+                index=index,
+                problem=problem,
+                place=place,
+                result=outcome.result,
+                ok=outcome.ok,
+                duration_ms=outcome.duration_ms,
+            )
+
+
+def run_all(path: CallPath, tools: Sequence[Tool], *, jobs: int) -> Iterator[list[ExampleResult]]:
+    """Run the examples of several tools, `jobs` tools at a time, and give each tool's results in the order of the tools.
+
+    Raises as `run_examples` does; whatever runs then, and at Ctrl-C, is ended before this raises.
+    """
+    cancel = threading.Event()
+    with concurrent_futures.ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="examples") as pool:
+        try:
+            for future in _submitted(pool, path, tools, cancel):
+                yield future.result()
+        finally:
+            cancel.set()
+            pool.shutdown(cancel_futures=True)
+
+
+@whole  # a thread whose start is interrupted is one that the pool does not wait for
+def _submitted(
+    pool: "concurrent_futures.ThreadPoolExecutor", path: CallPath, tools: Sequence[Tool], cancel: threading.Event
+) -> "list[concurrent_futures.Future[list[ExampleResult]]]":
+    return [pool.submit(_results, path, tool, cancel) for tool in tools]
+
+
+def _results(path: CallPath, tool: Tool, cancel: threading.Event) -> list[ExampleResult]:
+    return list(run_examples(path, tool, cancel=cancel))
+
+
+def record(tool: Tool, results: Sequence[ExampleResult]) -> int:
+    """Write what the tool gave as `output` into its config.json, where an example failed by its `output` or expects nothing.
+
+    What `output_schema`, `output_pattern` or `error` expect is never changed, and a call that failed records nothing. Gives how
+    many examples were changed. Raises StorageError, and InvalidDocument where the file is not as it was when the tool was loaded.
+    """
+    wanted = [one for one in results if recordable(tool.examples[one.index], one)]
+    if not wanted or tool.directory is None:
+        return 0
+    path = os.path.join(tool.directory, defaults.CONFIG_FILE)
+    document = strict_json.read_object(path)
+    if document != tool.document:
+        raise errors.InvalidDocument("was changed while its examples ran", path=path, hint="run `vespe tool test --update` again")
+    for one in wanted:
+        document["examples"][one.index]["output"] = one.result
+    strict_json.write_atomic(path, strict_json.dump_json(document))
+    return len(wanted)
+
+
+def recordable(example: JsonObject, result: ExampleResult) -> bool:
+    """Whether `record` writes what the tool gave into this example."""
+    if not result.ok:
+        return False
+    if "output" in example:
+        return result.problem is not None and result.place.startswith("/output") and not result.place.startswith("/output_")
+    return not any(key in example for key in ("error", "output_schema", "output_pattern"))
+
+
+@contextmanager
+def staged(tool: Tool) -> Iterator[str]:
+    """Give the directory that the examples share: with the tool's `example_files`, in a git repository where `example_git` asks."""
+    with tempfile.TemporaryDirectory(prefix="vespe-examples-", ignore_cleanup_errors=True) as made:
+        directory = os.path.realpath(made)
+        for name, text in tool.document.get("example_files", {}).items():
+            _write(tool, directory, name, text)
+        if tool.document.get("example_git"):
+            for arguments in (("init", "-q"), ("add", "-A"), ("commit", "-q", "--allow-empty", "-m", "Example files")):
+                _git(directory, arguments)
+        yield directory
+
+
+def _write(tool: Tool, directory: str, name: str, text: str) -> None:
+    path = os.path.normpath(os.path.join(directory, name))
+    if not path.startswith(directory + os.sep):
+        raise errors.InvalidTool(tool.uid, [f"example_files names {name!r}, which is outside the directory"], path=tool.directory or "")
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    strict_json.write_atomic(path, text, durable=False)
+
+
+def _git(directory: str, arguments: tuple[str, ...]) -> None:
+    environment = process.child_environment(os.environ, {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull})
+    done = process.run(process.Command(argv=(*_GIT, *arguments), cwd=directory, env=environment, timeout_s=30.0))
+    if done.returncode != 0:
+        raise errors.ToolExecutionError(f"git {arguments[0]} failed: {done.stderr.decode('utf-8', 'replace').strip()}")

@@ -1,0 +1,55 @@
+"""The protocol of the ways to run a tool: a type, a plan to show, and one call with checked inputs."""
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from vespe.models import JsonObject, Tool
+from vespe.outcomes import Execution
+
+if TYPE_CHECKING:
+    from vespe.calls.executors.mcp.sessions import Sessions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """What a call gives to an executor besides the tool and its inputs.
+
+    `directory` is where the tool's approved bytes are: its own directory, or a private copy of it.
+    `environment` is the whole environment of the child: the allow-list and the declared secrets. `secrets` holds the
+    same secrets by name, for `${env:NAME}` in `args`. `timeout_s` is the deadline in seconds from now;
+    `allow_hosts` are the private hosts that the user's own configuration lets HTTP tools reach. `progress` is told what takes long;
+    `sessions` are those with MCP servers that are kept between calls, None where each call has one of its own.
+    """
+
+    project_root: str
+    directory: str
+    environment: Mapping[str, str] = field(default_factory=dict)
+    secrets: Mapping[str, str] = field(default_factory=dict)
+    timeout_s: float
+    allow_hosts: tuple[str, ...] = ()
+    cancel: threading.Event | None = None
+    progress: Callable[[str], None] | None = None
+    sessions: "Sessions | None" = None
+
+
+class Executor(Protocol):
+    """One way to run a tool; members are modules-worth of code in one class without state between calls."""
+
+    type: str
+
+    def plan(self, tool: Tool, inputs: JsonObject, context: Context) -> JsonObject:
+        """Say what would run, as data for `--dry-run` and `vespe trust`: argv, method and URL, or script and function.
+
+        Raises InvalidArguments where a value does not fit its slot. Secrets stand as `${env:NAME}`.
+        """
+        ...
+
+    def execute(self, tool: Tool, inputs: JsonObject, context: Context) -> Execution:
+        """Run the tool once with inputs that its schema has accepted and whose defaults are filled in.
+
+        Raises InvalidArguments (before anything starts), ToolExecutionError, OutputTooLarge, TimedOut, Interrupted,
+        AddressRefused. Returns the raw result: its schema and its size are the caller's to check.
+        """
+        ...

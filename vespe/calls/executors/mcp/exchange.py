@@ -1,0 +1,123 @@
+"""Asking an MCP server: the session's process under the same supervisor, deadline and bounds as every tool's."""
+
+import os
+import sys
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from vespe.documents import strict_json
+from vespe.errors import InvalidDocument, InvalidOutput, MissingExtra, Refused, ToolExecutionError, VespeError
+from vespe.models import JsonObject
+from vespe.processes import process
+
+_ROOT: Final = os.path.abspath(os.path.join(os.path.dirname(__file__), *[".."] * 4))
+_START: Final = """\
+import os, sys
+sys.path.insert(0, sys.argv[1])
+try:
+    from vespe.MODULE import main
+except ImportError as error:
+    os.write(int(sys.argv[-1]), b'MARK{"error": {"kind": "missing", "message": "%s"}}\\n' % (error.name or "mcp").encode())
+else:
+    main()
+"""
+_FLAGS: Final = ("-I", "-B", "-X", "utf8")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Server:
+    """How to reach a server: a `command` to start, or a `url` with `headers`; one of the two is None."""
+
+    command: tuple[str, ...] | None = None
+    url: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """Where and within what a session runs; the names are those of an executor's Context."""
+
+    directory: str
+    environment: Mapping[str, str]
+    timeout_s: float
+    allow_hosts: tuple[str, ...] = ()
+    cancel: threading.Event | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What the session told, and what the server wrote to its stderr."""
+
+    document: JsonObject
+    logs: str
+
+
+def ask(server: Server, request: JsonObject, surroundings: Surroundings, *, name: str, kit: str) -> Answer:
+    """Run one session with a server of the kit `kit`; `request` is empty for its tools, or holds `tool`, `arguments` and `digest`.
+
+    Raises MissingExtra, Refused (a definition is another one than was approved, an address may not be reached), ToolExecutionError
+    (the server does not start, ends, or answers with an error), InvalidOutput, OutputTooLarge, TimedOut, Interrupted.
+    """
+    command = process.Command(
+        argv=argv("mcp_session"),
+        cwd=surroundings.directory,
+        env=surroundings.environment,
+        stdin=strict_json.compact_json(reach(server, surroundings) | request).encode("utf-8"),
+        result_fd=True,
+        timeout_s=surroundings.timeout_s,
+        name=name,
+    )
+    finished = process.run(command, cancel=surroundings.cancel)
+    logs = finished.stderr.decode("utf-8", "replace")
+    if not finished.result:
+        raise ended(name, logs)
+    return answer(finished.result, logs, name=name, kit=kit)
+
+
+def argv(module: str, *, mark: str = "") -> tuple[str, ...]:
+    """Give what starts one of the modules that hold a session, in an interpreter that knows nothing of this one's surroundings.
+
+    `mark` stands before what it says of itself.
+    """
+    return (sys.executable, *_FLAGS, "-c", _START.replace("MODULE", module).replace("MARK", mark), _ROOT)
+
+
+def reach(server: Server, surroundings: Surroundings) -> JsonObject:
+    """Say how to reach a server, as a session takes it on its stdin."""
+    if server.command:
+        return {"command": list(server.command), "cwd": surroundings.directory}
+    return {"url": server.url, "headers": dict(server.headers), "allow_hosts": list(surroundings.allow_hosts)}
+
+
+def answer(data: bytes, logs: str, *, name: str, kit: str) -> Answer:
+    """Read what a session told; raises as `ask` does."""
+    try:
+        document = strict_json.parse_object(data, limit=len(data))
+    except InvalidDocument as error:
+        raise InvalidOutput(f"what the MCP server of {name} answered {error.reason}", details=_said(logs)) from None
+    if "error" in document:
+        raise _error(document["error"], name, kit=kit, logs=logs)
+    return Answer(document=document, logs=logs)
+
+
+def ended(name: str, logs: str) -> ToolExecutionError:
+    """Give the error of a session that ended without a word."""
+    return ToolExecutionError(f"the session with the MCP server of {name} ended without an answer", details=_said(logs))
+
+
+def _error(error: JsonObject, name: str, *, kit: str, logs: str) -> VespeError:
+    kind, message = error.get("kind"), str(error.get("message"))
+    if kind == "missing":
+        return MissingExtra("asking an MCP server", extra="mcp", module=message)
+    if kind in ("changed", "gone"):
+        hint = f"`vespe kit add-mcp {kit} --update` shows what changed, and asks" if kit else "add the server as a kit, and review it there"
+        return Refused(f"the MCP server of {name} is another one than was approved: {message}", hint=hint)
+    if kind == "refused":
+        return Refused(message, hint="only you can allow a private host: `vespe config set allow_hosts '[\"HOST:PORT\"]'`")
+    return ToolExecutionError(f"the MCP server of {name} failed: {message}", details=_said(logs))
+
+
+def _said(logs: str) -> JsonObject:
+    return {"stderr": logs[-2048:]} if logs else {}

@@ -1,0 +1,166 @@
+"""Run a function of a tool's Python script in an interpreter of its own, with its result on a descriptor of its own."""
+
+import os
+import signal
+import sys
+from typing import Any, Final
+
+from vespe.calls.executors import script_environments
+from vespe.calls.executors.base import Context
+from vespe.calls.executors.script_metadata import Metadata, python_satisfies, read_metadata
+from vespe.documents import strict_json
+from vespe.errors import InvalidArguments, InvalidDocument, InvalidOutput, InvalidTool, ToolExecutionError
+from vespe.models import Implementation, JsonObject, Tool
+from vespe.outcomes import Execution
+from vespe.processes import child_scripts, process
+from vespe.tools.templates import substitute_secrets
+
+_HERE: Final = os.path.dirname(os.path.abspath(__file__))
+_CHILD, _VALUES = os.path.join(_HERE, "python_child.py"), os.path.join(_HERE, "python_values.py")
+_FLAGS: Final = ("-I", "-B", "-X", "utf8")
+"""Isolated from the working directory and PYTHON* variables, no bytecode written (it would change the tool's digest)."""
+
+
+class PythonScript:
+    """`python_script`: the function `entrypoint` of the file `path`, plain or async, given the inputs and `args` as keywords.
+
+    A script with dependencies (PEP 723) gets an environment of its own, made once; the context's `progress` hears of it.
+    """
+
+    type = "python_script"
+
+    def plan(self, tool: Tool, inputs: JsonObject, context: Context) -> JsonObject:
+        """Give `script` (its path), `function`, `inputs`, `args`, `cwd`, and what a `# /// script` block asks for."""
+        implementation = _implementation(tool)
+        path, source = _script(tool, implementation, context)
+        metadata = _metadata(source, path)
+        return {
+            "script": path,
+            "function": implementation.entrypoint,
+            "inputs": inputs,
+            "args": implementation.args,
+            "cwd": context.project_root,
+            "dependencies": list(metadata.dependencies),
+            "requires_python": metadata.requires_python or None,
+        }
+
+    def execute(self, tool: Tool, inputs: JsonObject, context: Context) -> Execution:
+        """Run the function to its end; what it prints is the log, never the result.
+
+        Raises InvalidTool (no such script), InvalidArguments (a value that its annotation refuses), ToolExecutionError
+        (the function's own error, with its place; a process that ended without an answer; a dependency that cannot be
+        had), InvalidOutput (a result that JSON cannot say, with its JSON Pointer), OutputTooLarge, TimedOut, Interrupted.
+        """
+        implementation = _implementation(tool)
+        path, source = _script(tool, implementation, context)
+        metadata = _metadata(source, path)
+        message = {
+            "path": path,
+            "directory": context.directory,
+            "source": source,
+            "entrypoint": implementation.entrypoint,
+            "inputs": inputs,
+            "args": substitute_secrets(implementation.args, context.secrets),
+            "values": child_scripts.compiled(_VALUES),
+        }
+        command = process.Command(
+            argv=(_interpreter(metadata, context), *_FLAGS, "-c", child_scripts.BOOT),
+            cwd=context.project_root,
+            env=context.environment,
+            stdin=child_scripts.boot_message(_CHILD, message),
+            result_fd=True,
+            timeout_s=context.timeout_s,
+            name=tool.name,
+        )
+        return _execution(process.run(command, cancel=context.cancel), implementation)
+
+
+def _interpreter(metadata: Metadata, context: Context) -> str:
+    if not metadata.dependencies:
+        return sys.executable
+    return script_environments.interpreter(metadata.dependencies, context.progress, cancel=context.cancel)
+
+
+def _implementation(tool: Tool) -> Implementation:
+    if tool.implementation is None or not tool.implementation.path or not tool.implementation.entrypoint:
+        raise InvalidTool(tool.uid, ["a python_script needs `path` and `entrypoint`"], path=tool.directory or "")
+    return tool.implementation
+
+
+def _script(tool: Tool, implementation: Implementation, context: Context) -> tuple[str, bytes]:
+    """The script's path and bytes, read once: what was read is what runs."""
+    name = os.path.normpath(str(implementation.path))
+    path = os.path.join(context.directory, name)
+    if os.path.isabs(name) or name.split(os.sep)[0] == "..":
+        raise InvalidTool(tool.uid, [f"`path` {implementation.path} leads out of the tool's directory"], path=context.directory)
+    if not os.path.lexists(path):
+        raise InvalidTool(tool.uid, [f"`path` names {implementation.path}, and there is no such file"], path=context.directory)
+    return path, strict_json.read_bytes(path)
+
+
+def _metadata(source: bytes, path: str) -> Metadata:
+    metadata = read_metadata(source, path=path)
+    here = sys.version_info[:3]
+    if python_satisfies(metadata.requires_python, here) is False:
+        running = ".".join(map(str, here))
+        raise ToolExecutionError(
+            f"{os.path.basename(path)} needs Python {metadata.requires_python}, and this is {running}",
+            hint="install Vespe under a Python that satisfies it",
+            details={"requires_python": metadata.requires_python, "python": running},
+        )
+    return metadata
+
+
+def _execution(finished: process.Finished, implementation: Implementation) -> Execution:
+    """Read the child's answer: a result, or the error that it tells."""
+    notes: tuple[str, ...] = ()
+    if finished.stderr_bytes > len(finished.stderr):
+        notes += (f"the log was cut by vespe: the last {len(finished.stderr)} of {finished.stderr_bytes} bytes",)
+    logs = finished.stderr.decode("utf-8", "replace")
+    if not finished.result:
+        raise _silent(finished, implementation, logs)
+    try:
+        answer = strict_json.parse_object(finished.result, limit=len(finished.result))
+    except InvalidDocument as error:
+        raise InvalidOutput(f"the result {error.reason}", details=_details(logs, pointer=error.pointer.removeprefix("/result"))) from None
+    if "error" in answer:
+        raise _told(answer["error"], logs)
+    return Execution(result=answer.get("result"), logs=logs, notes=(*notes, *answer.get("notes", ())))
+
+
+def _told(error: JsonObject, logs: str) -> ToolExecutionError | InvalidArguments:
+    """The error that the child tells, as the class that its kind means."""
+    message, pointer = str(error.get("message")), str(error.get("pointer", ""))
+    if error.get("kind") == "arguments":
+        return InvalidArguments(f"{pointer} {message}".lstrip(), violations=[{"pointer": pointer, "message": message}])
+    if error.get("kind") == "output":
+        return InvalidOutput(f"the result{' at ' + pointer if pointer else ''} {message}", details=_details(logs, pointer=pointer))
+    fields = {key: error[key] for key in ("exception", "traceback") if key in error}
+    missing = error.get("exception") == "ModuleNotFoundError"
+    hint = 'name it in the script: `# /// script`, `# dependencies = ["NAME"]`, `# ///`' if missing else ""
+    return ToolExecutionError(message, hint=hint, details=_details(logs, **fields))
+
+
+def _silent(finished: process.Finished, implementation: Implementation, logs: str) -> ToolExecutionError:
+    """The sentence for a process that ended without an answer."""
+    function = implementation.entrypoint
+    if finished.signal is not None:
+        return ToolExecutionError(
+            f"{function!r} was killed by {_signal_name(finished.signal)}", details=_details(logs, signal=finished.signal)
+        )
+    if finished.returncode == 0:
+        what = f"{function!r} gave no result: it ended its own process, or closed the descriptor that the result goes to"
+    else:
+        what = f"{function!r} gave no result: its process ended with status {finished.returncode}"
+    return ToolExecutionError(what, details=_details(logs, exit_status=finished.returncode))
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _details(logs: str, **fields: Any) -> dict[str, Any]:
+    return fields | ({"logs": logs[-4096:]} if logs else {})

@@ -1,0 +1,158 @@
+"""Arguments made from a tool's input schema, to find what crashes it, hangs it or breaks its word. The owner of hypothesis."""
+
+import random
+import shlex
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from vespe.documents import strict_json
+from vespe.errors import MissingExtra, UsageError
+from vespe.lazy import deferred
+from vespe.models import JsonObject, Tool
+from vespe.outcomes import Outcome
+from vespe.schemas import validator
+
+if TYPE_CHECKING:
+    import hypothesis
+    import hypothesis_jsonschema
+else:
+    hypothesis = deferred("hypothesis")
+    hypothesis_jsonschema = deferred("hypothesis_jsonschema")
+
+_BATCH: Final = 40
+_SHRINK_S: Final = 15.0
+"""How much longer a finding may be made smaller, past the time that was asked for."""
+_BUGS: Final = frozenset(
+    (
+        "ArithmeticError", "AssertionError", "AttributeError", "BufferError", "EOFError", "FloatingPointError", "ImportError",
+        "IndentationError", "IndexError", "KeyError", "MemoryError", "ModuleNotFoundError", "NameError", "NotImplementedError",
+        "OverflowError", "RecursionError", "StopIteration", "SyntaxError", "SystemError", "TypeError", "UnboundLocalError",
+        "UnicodeDecodeError", "UnicodeEncodeError", "ZeroDivisionError",
+    )
+)  # fmt: skip
+"""Exceptions that nobody raises to refuse an argument; ValueError, OSError, RuntimeError and a tool's own are its way to say no."""
+_TRACEBACK: Final = "Traceback (most recent call last)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FuzzFinding:
+    """The smallest arguments found that show one kind of failure: `crash`, `hang`, `output` or `traceback`."""
+
+    kind: str
+    message: str
+    arguments: JsonObject
+    command: str
+
+    def to_json(self) -> JsonObject:
+        """Give the finding as `tool fuzz --json` prints it."""
+        return {"kind": self.kind, "message": self.message, "arguments": self.arguments, "command": self.command}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fuzzed:
+    """What a run found, how many calls it made, in how many seconds, and the seed that makes it again."""
+
+    findings: tuple[FuzzFinding, ...]
+    calls: int
+    seconds: float
+    seed: int
+
+
+def fuzz(tool: Tool, run: Callable[[JsonObject], Outcome], *, seconds: float, seed: int) -> Fuzzed:
+    """Call a tool with generated arguments until the time is up, and make those that show a failure as small as they get.
+
+    `run` makes one call. At most one finding of each kind is given. Raises MissingExtra, and UsageError where no
+    argument can be made from the schema.
+    """
+    work = _Fuzz(tool, run, seconds)
+    rounds = random.Random(seed)
+    while work.has_time and len(work.findings) < len(_KINDS):
+        work.round(random.Random(rounds.getrandbits(64)))
+    spent = time.monotonic() - work.began
+    return Fuzzed(findings=tuple(work.findings.values()), calls=work.calls, seconds=spent, seed=seed)
+
+
+class _Fuzz:
+    def __init__(self, tool: Tool, run: Callable[[JsonObject], Outcome], seconds: float) -> None:
+        self.tool, self._run = tool, run
+        self.calls = 0
+        self.findings: dict[str, FuzzFinding] = {}
+        self._judge = validator.compile_schema(tool.input_schema, closed=True)
+        self._strategy = _strategy(validator.closed_schema(tool.input_schema))
+        self._settings = hypothesis.settings(
+            max_examples=_BATCH, database=None, deadline=None, suppress_health_check=list(hypothesis.HealthCheck)
+        )
+        self.began = time.monotonic()  # what it takes to load the libraries is not the tool's time
+        self._deadline = self.began + seconds
+
+    @property
+    def has_time(self) -> bool:
+        return time.monotonic() < self._deadline
+
+    def round(self, source: random.Random) -> None:
+        """Make one batch of arguments; the first failure of a new kind is made smaller."""
+        seen: dict[str, str] = {}
+
+        def fails(arguments: Any) -> bool:
+            if not (self.has_time or (seen and time.monotonic() < self._deadline + _SHRINK_S)) or not self._judge.is_valid(arguments):
+                return False
+            found = failure(self._call(arguments))
+            if found is None or found[0] in self.findings or (seen and found[0] not in seen):
+                return False
+            seen[found[0]] = found[1]
+            return True
+
+        try:
+            smallest = hypothesis.find(self._strategy, fails, settings=self._settings, random=source)
+        except hypothesis.errors.NoSuchExample:
+            return
+        except hypothesis.errors.Unsatisfiable:
+            raise _unmade(self.tool.name, "nothing seems to satisfy it") from None
+        (kind, message), *_ = seen.items()
+        command = f"vespe tool run {shlex.quote(self.tool.name)} --args {shlex.quote(strict_json.compact_json(smallest))}"
+        self.findings[kind] = FuzzFinding(kind=kind, message=message, arguments=smallest, command=command)
+
+    def _call(self, arguments: JsonObject) -> Outcome:
+        self.calls += 1
+        return self._run(arguments)
+
+
+def failure(outcome: Outcome) -> tuple[str, str] | None:
+    """Say what an outcome tells of a bug, as (kind, sentence); None where the tool did its work or said no in its own way."""
+    error = outcome.error
+    if error is None:
+        text = outcome.result if isinstance(outcome.result, str) else strict_json.compact_json(outcome.result)
+        return ("traceback", "the result holds a Python traceback") if _TRACEBACK in text else None
+    if error.code in _KINDS_BY_CODE:
+        return _KINDS_BY_CODE[error.code], error.message
+    details = error.details
+    if error.code == "tool_error" and ("signal" in details or details.get("exception") in _BUGS or _is_silent(details)):
+        return "crash", error.message
+    if _TRACEBACK in error.message or _TRACEBACK in str(details.get("stderr", "")):
+        return "traceback", f"its error output is a Python traceback: {error.message}"
+    return None
+
+
+def _is_silent(details: JsonObject) -> bool:
+    """A Python tool whose process ended without an answer: an executor tells its exit status and no exception."""
+    return "exit_status" in details and "logs" in details and "exception" not in details
+
+
+_KINDS_BY_CODE: Final = {"timed_out": "hang", "invalid_output": "output", "output_too_large": "output"}
+_KINDS: Final = ("crash", "hang", "output", "traceback")
+
+
+def _strategy(schema: Any) -> Any:
+    plain = {keyword: value for keyword, value in schema.items() if keyword not in ("$schema", "$id")}
+    try:
+        return hypothesis_jsonschema.from_schema(plain)
+    except ImportError as error:
+        raise MissingExtra("making arguments", extra="fuzz", module=error.name or "hypothesis_jsonschema") from None
+    except (ValueError, TypeError, hypothesis.errors.InvalidArgument) as error:
+        raise _unmade("this tool", str(error).partition("\n")[0]) from None
+
+
+def _unmade(name: str, why: str) -> UsageError:
+    return UsageError(f"no arguments can be made from the input schema of {name}: {why}")

@@ -1,0 +1,189 @@
+"""What ran, as private JSON lines for each project in the user state directory, and the whole of what was cut."""
+
+import contextlib
+import errno
+import functools
+import hashlib
+import json
+import os
+import re
+import time
+from collections.abc import Collection, Iterator
+from typing import Final
+
+from vespe.documents import redaction, strict_json
+from vespe.documents.json_text import text_encoder
+from vespe.errors import InvalidDocument, StorageError
+from vespe.files import locations
+from vespe.files.log_file import OLD, LogFile, make_directory
+from vespe.models import JsonObject, JsonValue, Tool
+from vespe.outcomes import Outcome
+
+MAX_LOG_BYTES: Final = 4 * 1024 * 1024
+"""A log that has grown past this becomes the old one, of which there is one."""
+MAX_LINE_BYTES: Final = 1024 * 1024
+"""A line that would be longer goes without its arguments, and says so."""
+MAX_OUTPUTS: Final = 50
+_MAX_SAID: Final = 1000
+_CANONICAL: Final = text_encoder(json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=repr))
+_OUTPUT = re.compile(r"[0-9a-f]{16}-[0-9a-f]{16}\.out\b")
+"""Also what a killed process left of one."""
+
+
+class CallLog:
+    """The log of one project. It is opened for each line, unless `kept` leaves it open between them, for a process that lives.
+
+    `keep_arguments` writes the arguments and not only their digest. One may serve several threads; `close` ends a kept one.
+    """
+
+    def __init__(self, project_root: str, *, keep_arguments: bool = False, kept: bool = False) -> None:
+        self._root = project_root
+        self._keep_arguments = keep_arguments
+        self._said: dict[int, tuple[Tool, str]] = {}
+        self._file = LogFile(_path(project_root), limit=MAX_LOG_BYTES, kept=kept)
+
+    def append(self, tool: Tool, arguments: JsonValue, *, outcome: Outcome, secrets: Collection[str] = ()) -> str | None:
+        """Add one line about a call; never raises: what could not be written is lost, and the answer is a sentence that says so.
+
+        The line has `time` (ISO 8601, UTC, ms), `project`, `tool`, `uid`, `scope`, `arguments_digest` (SHA-256 of the
+        arguments as canonical JSON, or of a text that is not JSON), `outcome` (`ok` or the error's code), `duration_ms`,
+        `truncated`, and `arguments` where they are kept, in which the values `secrets` are redacted. One write a line:
+        writers do not mix.
+        """
+        try:
+            line = self._line(tool, arguments, outcome) + (_kept(arguments, secrets) if self._keep_arguments else "") + "}"
+            if len(line) > MAX_LINE_BYTES // 4 and len(line.encode()) > MAX_LINE_BYTES:
+                line = self._line(tool, arguments, outcome) + ',"arguments_cut":true}'
+            self._file.append(line.encode())
+        except (OSError, ValueError, TypeError, RecursionError) as error:
+            return f"the call could not be logged: {error}"
+        return None
+
+    def _line(self, tool: Tool, arguments: JsonValue, outcome: Outcome) -> str:
+        """Give a line without its end; what is the same for each call of a tool is written once."""
+        said = self._said.get(id(tool))
+        if said is None or said[0] is not tool:
+            known = {"project": self._root, "tool": tool.name, "uid": tool.uid, "scope": tool.scope}
+            if len(self._said) >= _MAX_SAID:
+                self._said.clear()
+            said = self._said[id(tool)] = tool, strict_json.compact_json(known)[1:-1]
+        code = f'"{outcome.error.code}"' if outcome.error else '"ok"'
+        truncated = "true" if outcome.truncated else "false"
+        return (
+            f'{{"time":"{_now()}",{said[1]},"outcome":{code},"duration_ms":{outcome.duration_ms:.3f},'
+            f'"truncated":{truncated},"arguments_digest":"{arguments_digest(arguments)}"'
+        )
+
+    def close(self) -> None:
+        """Close the file, where it is open."""
+        self._file.close()
+
+
+def append(
+    project_root: str,
+    *,
+    tool: Tool,
+    arguments: JsonValue,
+    outcome: Outcome,
+    keep_arguments: bool = False,
+    secrets: Collection[str] = (),
+) -> str | None:
+    """Add one line about a call; see `CallLog.append`."""
+    return CallLog(project_root, keep_arguments=keep_arguments).append(tool, arguments, outcome=outcome, secrets=secrets)
+
+
+def read(project_root: str | None = None, *, limit: int = 100) -> list[JsonObject]:
+    """Give the last `limit` lines of a project's log, newest last; of all projects' without a root.
+
+    What is torn or no JSON object is passed over. Raises StorageError where a log cannot be read.
+    """
+    paths = [_path(project_root)] if project_root is not None else _logs()
+    found: list[JsonObject] = []
+    for path in paths:
+        found += _last(path, limit)
+    if project_root is None:
+        found.sort(key=lambda line: str(line.get("time", "")))
+    return found[-limit:] if limit > 0 else []
+
+
+def keep_output(data: bytes) -> str:
+    """Keep the whole of an output that was cut, in a private file of which the newest 50 stay; gives its path.
+
+    Raises StorageError; the caller has the cut result all the same.
+    """
+    directory = os.path.join(locations.user_state_dir(), "outputs")
+    make_directory(directory)
+    path = os.path.join(directory, f"{time.time_ns():016x}-{os.urandom(8).hex()}.out")
+    strict_json.write_atomic(path, data, mode=0o600, durable=False)
+    kept = sorted(name for name in os.listdir(directory) if _OUTPUT.match(name))
+    for name in kept[:-MAX_OUTPUTS]:
+        with contextlib.suppress(OSError):
+            os.unlink(os.path.join(directory, name))
+    return path
+
+
+def arguments_digest(arguments: JsonValue) -> str:
+    """Give the SHA-256 (hex) of arguments as canonical JSON: sorted keys, no spaces; of a text that is not JSON, as it is."""
+    if isinstance(arguments, (str, bytes)):
+        try:
+            arguments = strict_json.parse_json(arguments)
+        except InvalidDocument:
+            raw = arguments.encode("utf-8", "surrogatepass") if isinstance(arguments, str) else arguments
+            return hashlib.sha256(raw).hexdigest()
+    canonical = _CANONICAL(arguments)
+    return hashlib.sha256(canonical.encode("ascii")).hexdigest()
+
+
+def _kept(arguments: JsonValue, secrets: Collection[str]) -> str:
+    shown = arguments.decode("utf-8", "replace") if isinstance(arguments, bytes) else arguments
+    return f',"arguments":{strict_json.compact_json(redaction.redact(shown, secrets) if secrets else shown)}'
+
+
+def _now() -> str:
+    seconds, milliseconds = divmod(time.time_ns() // 1_000_000, 1000)
+    return f"{_second(seconds)}.{milliseconds:03d}Z"
+
+
+@functools.lru_cache(maxsize=1)
+def _second(seconds: int) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
+
+
+def _directory() -> str:
+    return os.path.join(locations.user_state_dir(), "log")
+
+
+def _path(project_root: str) -> str:
+    name = hashlib.sha256(os.fsencode(os.path.realpath(project_root))).hexdigest()
+    return os.path.join(_directory(), f"{name}.jsonl")
+
+
+def _logs() -> list[str]:
+    try:
+        names = os.listdir(_directory())
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        raise StorageError("read", _directory(), error) from error
+    return [os.path.join(_directory(), name) for name in sorted({name.removesuffix(OLD) for name in names}) if name.endswith(".jsonl")]
+
+
+def _last(path: str, limit: int) -> list[JsonObject]:
+    found: list[JsonObject] = []
+    for line in _lines_backwards(path):
+        if len(found) >= limit:
+            break
+        with contextlib.suppress(InvalidDocument):
+            found.append(strict_json.parse_object(line, limit=MAX_LOG_BYTES))
+    return found[::-1]
+
+
+def _lines_backwards(path: str) -> Iterator[bytes]:
+    for name in (path, path + OLD):
+        try:
+            data = strict_json.read_bytes(name, limit=4 * MAX_LOG_BYTES)
+        except StorageError as error:
+            if error.details.get("errno") not in (errno.ENOENT, errno.ENOTDIR):
+                raise
+            continue
+        yield from (line for line in reversed(data.split(b"\n")) if line)

@@ -1,0 +1,1 @@
+"""`vespe agent …`: one module for each verb, and how a terminal shows a conversation."""

@@ -1,0 +1,135 @@
+"""`vespe agent run`: one prompt to a model that uses the project's tools, until it is done or a limit is reached."""
+
+import contextlib
+import os
+import sys
+from collections.abc import Mapping
+from typing import Any, Final, TypeAlias
+
+import click
+
+from vespe import errors
+from vespe.agents import transcripts
+from vespe.agents.loop import DONE, RunResult
+from vespe.agents.transcripts import Transcript
+from vespe.calls.path import CallPath
+from vespe.cli import options, report
+from vespe.cli.agent import recording, setup
+from vespe.cli.agent.shown import Shown
+from vespe.documents import strict_json
+
+_LIMITS: Final = {
+    "max_iterations": ("it used up its rounds of calls", "--max-iterations"),
+    "max_calls": ("it may run no more calls", "--max-calls"),
+    "max_tokens": ("it used up its tokens", "--max-tokens"),
+    "max_seconds": ("its time is over", "--max-seconds"),
+    "cancelled": ("it was interrupted", "Ctrl-C"),
+}
+
+
+_Parts: TypeAlias = tuple[setup.Wanted, CallPath, recording.Recorded]
+
+
+@click.command("run", epilog='Example: vespe agent run "Which files are here?" --provider ollama --model qwen3')
+@click.argument("prompt", required=False)
+@setup.agent_options
+@click.option("--resume", metavar="FILE", help="Go on with this conversation: calls that wait are run first. It is kept there.")
+@click.option("--save", metavar="FILE", help="Keep the conversation in this new file, as OpenAI-format JSON.")
+@click.option("--record", metavar="FILE", help="Write down every request, answer and result, to replay them.")
+@click.option("--replay", metavar="FILE", help="Take the answers and results from a recording: nothing is sent, and no tool runs.")
+@click.option("--run-tools", is_flag=True, help="With --replay: run the tools all the same.")
+@options.json_option
+def command(prompt: str | None, resume: str | None, save: str | None, as_json: bool, **given: Any) -> int:
+    """Ask a model, run the tools that it calls, tell it the results, and go on until it is done.
+
+    The answer goes to stdout as it comes; what the tools do is shown on stderr. PROMPT - is read from stdin. Exit codes: 0 the model
+    is done; 1 the provider failed, a replay differs, or a limit ended it; 124 its time was over; 130 interrupted.
+    """
+    recorded = recording.Recorded(**{name: given.pop(name) for name in ("record", "replay", "run_tools")})
+    wanted = setup.Wanted(**given)
+    _check_files({"--record": recorded.record, "--save": save, "--resume": resume, "--script": wanted.script})
+    path = wanted.path()
+    with contextlib.ExitStack() as stack:
+        if save is not None or resume is not None:
+            stack.enter_context(transcripts.held(save or resume or ""))
+        return _run(prompt, resume, save=save, as_json=as_json, parts=(wanted, path, recorded))
+
+
+def _run(prompt: str | None, resume: str | None, *, save: str | None, as_json: bool, parts: _Parts) -> int:
+    wanted, path, recorded = parts
+    transcript = transcripts.load(resume) if resume else Transcript()
+    prompt = _prompt(prompt, transcript)
+    kept = _kept(transcript, resume, save)
+    provider, hooks = recorded.provider(wanted)
+    shown = Shown(quiet=as_json)
+    agent = wanted.agent(path, provider, transcript=setup.named(transcript, provider), shown=shown, **hooks)
+    try:
+        result = recorded.ended(provider, agent.run(prompt))
+    except KeyboardInterrupt:
+        _say_resumable(transcript, kept)
+        raise
+    finally:
+        shown.end()
+        provider.close()
+        agent.close()
+    return _ended(result, kept, as_json=as_json)
+
+
+def _check_files(files: Mapping[str, str | None]) -> None:
+    """Refuse one file for two things: what is written would take the place of the other."""
+    named: dict[str, str] = {}
+    for option, file in files.items():
+        if file == "":
+            raise errors.UsageError(f"{option} needs the name of a file, not an empty text")
+        if file is not None and (other := named.setdefault(os.path.realpath(file), option)) != option:
+            raise errors.UsageError(f"{other} and {option} name the same file", hint="name two files")
+
+
+def _prompt(prompt: str | None, transcript: Transcript) -> str | None:
+    if prompt == "-":
+        prompt = sys.stdin.buffer.read(transcripts.MAX_BYTES).decode("utf-8", "replace")
+    if prompt is None and not transcript.open and not _waits_for_model(transcript):
+        raise errors.UsageError("say what to ask", hint="`vespe agent run PROMPT …`; --resume FILE goes on where calls wait for results")
+    if prompt is not None and not prompt.strip():
+        raise errors.UsageError("the prompt is empty")
+    return None if prompt is None else strict_json.repair_surrogates(prompt)
+
+
+def _waits_for_model(transcript: Transcript) -> bool:
+    return bool(transcript.messages) and transcript.messages[-1].get("role") in ("user", "tool")
+
+
+def _kept(transcript: Transcript, resume: str | None, save: str | None) -> str | None:
+    """Keep the conversation in its file from now on; gives the file's path."""
+    if save is not None and resume is not None:
+        raise errors.UsageError("--resume keeps the conversation in its own file: leave --save out", hint="copy the file to keep both")
+    if save is not None and os.path.lexists(save):
+        raise errors.UsageError(f"{save} exists already", hint=f"--resume {save} goes on with it; else name another file")
+    file = save or resume
+    if file is not None:
+        real = os.path.realpath(file)
+        transcript.keep = lambda changed: transcripts.save(changed, real, durable=False)
+    return file
+
+
+def _ended(result: RunResult, kept: str | None, *, as_json: bool) -> int:
+    if as_json:
+        report.emit_json(result.to_dict())
+    if result.stop_reason == DONE:
+        if not result.complete:
+            report.warn(f"the model's answer is not whole: it ended with {result.finish_reason or 'nothing that says so'}")
+        return 0
+    said, option = _LIMITS.get(result.stop_reason, (result.stop_reason, ""))
+    waiting = f"; {_waiting(result.open_calls)} for results" if result.open_calls else ""
+    hint = f"`vespe agent run --resume {kept}` goes on" if kept else "--save FILE keeps a conversation, so that it can go on"
+    report.error(f"the model was stopped: {said} ({option}){waiting}", hint)
+    return 124 if result.stop_reason == "max_seconds" else 1
+
+
+def _say_resumable(transcript: Transcript, kept: str | None) -> None:
+    if kept is not None:
+        report.note(f"the conversation is in {kept}; {_waiting(len(transcript.open))} in it for results")
+
+
+def _waiting(number: int) -> str:
+    return f"{report.count(number, 'call')} {'waits' if number == 1 else 'wait'}"

@@ -1,0 +1,167 @@
+"""What `agent run` and `agent chat` share: their options, and the provider and agent that these make."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Final, TypeVar
+
+import click
+
+from vespe import errors
+from vespe.agents.agent import Agent, AgentOptions
+from vespe.agents.limits import MAX_CALLS, MAX_ITERATIONS, Limits
+from vespe.agents.policy import POLICIES
+from vespe.agents.providers import PROVIDERS, provider_class, provider_names
+from vespe.agents.providers.base import LLMProvider
+from vespe.agents.providers.retries import AT_ONCE, PATIENCE
+from vespe.agents.transcripts import Transcript
+from vespe.calls.path import CallPath
+from vespe.calls.registry import ToolRegistry
+from vespe.cli import options, report
+from vespe.cli.agent import asking
+from vespe.cli.agent.shown import Shown
+from vespe.projects.workspace import open_workspace
+
+F = TypeVar("F", bound=Callable[..., Any])
+_POSITIVE: Final = click.IntRange(min=1)
+
+
+def _completed(_context: click.Context, _option: click.Parameter, begun: str) -> list[str]:
+    """Complete a provider's name; where the configuration cannot be read, only the table's."""
+    try:
+        names = provider_names()
+    except errors.VespeError:
+        names = list(PROVIDERS)
+    return [name for name in names if name.startswith(begun)]
+
+
+_OPTIONS: Final = (
+    click.option(
+        "--provider",
+        metavar="NAME",
+        shell_complete=_completed,
+        help=f"Where the model is: {', '.join(PROVIDERS)}, or a name of your own (your configuration's `providers.NAME`).",
+    ),
+    click.option("--model", metavar="M", default="", help="The model's name; default: your configuration's (`providers.NAME.model`)."),
+    click.option("--script", metavar="FILE", help="What the simulated provider answers, as JSON or YAML."),
+    click.option("--system", metavar="TEXT", default="", help="The system prompt of a new conversation."),
+    click.option("--tools", "names", metavar="NAME", multiple=True, help="Show the model this tool; repeat it, or divide by commas."),
+    click.option("--kit", metavar="KIT", help="Show the model this kit's tools (project_tools: the project's own)."),
+    click.option("--no-tools", is_flag=True, help="Show the model no tools at all."),
+    click.option("--strict", is_flag=True, help="Show tools in OpenAI's strict mode, where their schemas allow it."),
+    click.option(
+        "--max-iterations", type=_POSITIVE, default=MAX_ITERATIONS, show_default=True, help="Rounds of calls; then it must answer."
+    ),
+    click.option("--max-calls", type=_POSITIVE, default=MAX_CALLS, show_default=True, help="Calls that may run."),
+    click.option("--max-calls-per-tool", type=_POSITIVE, metavar="N", help="Calls of one and the same tool that may run."),
+    click.option("--max-seconds", type=click.FloatRange(0, min_open=True), metavar="S", help="Time on the clock for all of it."),
+    click.option("--max-tokens", type=_POSITIVE, metavar="N", help="Tokens, prompts and answers together, as the provider counts them."),
+    click.option(
+        "--approve",
+        type=click.Choice(POLICIES),
+        default="ask",
+        show_default=True,
+        help="ask: ask for tools that are not read-only; read-only: deny these; all: allow every tool; none: deny every call.",
+    ),
+    click.option("--stream/--no-stream", default=True, help="Take the answer as it comes, or whole."),
+    options.trust_option,
+    options.project_option,
+)
+
+
+def agent_options(command: F) -> F:
+    """Give a command every option of an agent."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """The options of an agent as they were given on the command line."""
+
+    provider: str | None
+    model: str
+    script: str | None
+    system: str
+    names: tuple[str, ...]
+    kit: str | None
+    no_tools: bool
+    strict: bool
+    max_iterations: int
+    max_calls: int
+    max_calls_per_tool: int | None
+    max_seconds: float | None
+    max_tokens: int | None
+    approve: str
+    stream: bool
+    trusted: bool
+    project_dir: str | None
+
+    def path(self) -> CallPath:
+        """Open the project; raises NotTrusted before anything else is read or sent."""
+        workspace = open_workspace(self.project_dir)
+        path = CallPath(workspace=workspace, registry=ToolRegistry(), trusted=self.trusted, progress=report.note)
+        path.check_trust()
+        for warning in workspace.warnings:
+            report.warn(warning)
+        return path
+
+    def llm(self) -> LLMProvider:
+        """Make the provider; raises UsageError where it is not said which, or what its script is."""
+        if self.provider is None:
+            raise errors.UsageError("say where the model is", hint=f"--provider {' or '.join(provider_names())}")
+        if (self.provider == "simulated") != (self.script is not None):
+            raise errors.UsageError(
+                "--script goes with --provider simulated, and that needs one", hint="--provider simulated --script FILE"
+            )
+        make = provider_class(self.provider)
+        if self.script is not None:
+            made = make(self.script, model=self.model, patience=replace(AT_ONCE, on_wait=_say_wait))
+        else:
+            made = make(self.model, patience=replace(PATIENCE, on_wait=_say_wait))
+        if not made.model:
+            hint = f"--model NAME, or `vespe config set providers.{self.provider}.model NAME`"
+            raise errors.UsageError("say which model to ask", hint=hint)
+        return made
+
+    def agent(self, path: CallPath, provider: LLMProvider, *, transcript: Transcript | None, shown: Shown, **hooks: Any) -> Agent:
+        """Make the agent, which shows what it does and asks on the terminal; raises UsageError for tools chosen in two ways.
+
+        `hooks` are further fields of its AgentOptions.
+        """
+        names = tuple(name.strip() for given in self.names for name in given.split(",") if name.strip())
+        if sum((bool(names), self.kit is not None, self.no_tools)) > 1:
+            raise errors.UsageError("--tools, --kit and --no-tools each say which tools: give one of them")
+        chosen = AgentOptions(
+            tools=() if self.no_tools else names or None,
+            kit=self.kit,
+            system=self.system,
+            approve=self.approve,
+            ask=asking.asker(shown),
+            strict=self.strict,
+            stream=self.stream,
+            limits=self.limits(),
+            on_start=shown.started,
+            **hooks,
+        )
+        return Agent(provider, path, options=chosen, transcript=transcript, on_event=shown.event)
+
+    def limits(self) -> Limits:
+        """Give the bounds of one run."""
+        return Limits(
+            max_iterations=self.max_iterations,
+            max_calls=self.max_calls,
+            max_calls_per_tool=self.max_calls_per_tool,
+            max_seconds=self.max_seconds,
+            max_tokens=self.max_tokens,
+        )
+
+
+def _say_wait(error: errors.ProviderError, seconds: float) -> None:
+    report.note(f"{report.one_line(error.message)}; asked again in {seconds:.3g} s")
+
+
+def named(transcript: Transcript, provider: LLMProvider) -> Transcript:
+    """Give the transcript with the name of the model that goes on with it."""
+    transcript.model = provider.model or transcript.model
+    return transcript

@@ -1,0 +1,1 @@
+"""`vespe cache …`: one module for each verb."""

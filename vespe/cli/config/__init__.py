@@ -1,0 +1,1 @@
+"""`vespe config …`: one module for each verb."""

@@ -1,0 +1,1 @@
+"""`vespe kit …`: one module for each verb."""

@@ -1,0 +1,23 @@
+"""`vespe kit activate`: make kits' tools available in this project."""
+
+import click
+
+from vespe.cli import options, report
+from vespe.cli.kit import activation
+from vespe.projects.workspace import find_root
+
+
+@click.command("activate", epilog="Example: vespe kit activate file_io_without_git")
+@click.argument("kit_ids", nargs=-1, required=True, metavar="KIT...")
+@options.project_option
+@options.json_option
+def command(kit_ids: tuple[str, ...], project_dir: str | None, as_json: bool) -> None:
+    """Make the tools of kits available in this project, after those of the kits that are active already.
+
+    Where a tool takes another's name, it is said first whether callers find the same contract (see `vespe tool diff`).
+    """
+    config = activation.activate(find_root(project_dir), kit_ids)
+    if as_json:
+        report.emit_json({"active_kits": list(config.active_kits)})
+    else:
+        report.say(f"active: {', '.join(config.active_kits)}")

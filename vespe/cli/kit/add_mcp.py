@@ -1,0 +1,169 @@
+"""`vespe kit add-mcp`: an MCP server's tools as a kit, shown, approved and pinned."""
+
+import os
+import re
+
+import click
+
+from vespe import errors
+from vespe.calls.executors.mcp import exchange
+from vespe.calls.executors.mcp.exchange import Server, Surroundings
+from vespe.cli import options, report
+from vespe.kits import mcp_kits, roots
+from vespe.kits.mcp_kits import Draft
+from vespe.models import JsonObject
+from vespe.processes import process
+from vespe.projects import project, user_config
+from vespe.projects.workspace import find_root
+from vespe.tools import mcp_definitions, templates
+
+_SECRET = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_SECRET_HEADERS = frozenset(("authorization", "cookie", "x-api-key", "api-key", "proxy-authorization"))
+_PATIENCE_S = 120.0
+
+
+@click.command("add-mcp", epilog="Example: vespe kit add-mcp files -- npx -y @modelcontextprotocol/server-filesystem .")
+@click.argument("kit_id", metavar="NAME")
+@click.argument("server_command", nargs=-1, metavar="[-- COMMAND...]")
+@click.option("--url", metavar="URL", help="A server that listens, over Streamable HTTP, instead of a command.")
+@click.option("--header", "headers", multiple=True, metavar="'NAME: VALUE'", help="A header for --url; a secret in it is ${env:NAME}.")
+@click.option(
+    "--secret", "secrets", multiple=True, metavar="NAME", help="An environment variable that the server may see; may be repeated."
+)
+@click.option("--timeout", "timeout_s", type=float, metavar="S", help="Deadline of each call, in seconds; default: 30.")
+@click.option("--update", is_flag=True, help="Ask the server again, show what changed, and approve that.")
+@click.option("--activate", is_flag=True, help="Make the kit's tools available in this project too.")
+@options.yes_option
+@options.project_option
+@options.json_option
+def command(
+    kit_id: str,
+    server_command: tuple[str, ...],
+    url: str | None,
+    headers: tuple[str, ...],
+    secrets: tuple[str, ...],
+    timeout_s: float | None,
+    update: bool,
+    activate: bool,
+    yes: bool,
+    project_dir: str | None,
+    as_json: bool,
+) -> None:
+    """Start an MCP server, show its tools, and keep their definitions as the kit NAME among your own.
+
+    Each call starts the server anew, with the same limits as every tool, and is refused where the server's definition is
+    not the one that you approved: `--update` shows what changed. Without it, a kit of that name is never replaced.
+    """
+    if update and (server_command or url or headers or secrets or timeout_s):
+        hint = f"to change it: `vespe kit remove {kit_id}`, and add it anew"
+        raise errors.UsageError("--update is about the server that is known, and takes no other", hint=hint)
+    root = find_root(project_dir) if activate else None
+    if update:
+        server, before = mcp_kits.known_server(kit_id)
+    else:
+        server, before = _server(server_command, url, headers=headers, secrets=secrets, timeout_s=timeout_s), {}
+        if mcp_kits.taken(kit_id):
+            raise errors.UsageError(
+                f"there is a kit called {kit_id!r} already", hint=f"`vespe kit add-mcp {kit_id} --update` asks it again"
+            )
+        mcp_kits.check_server(server)
+    _announce(server)
+    if not update:
+        options.confirmed("Start it, to see its tools?" if "command" in server else "Connect to it, to see its tools?", yes=yes)
+    made = _asked(kit_id, server)
+    changes = tuple(mcp_definitions.changes(before, made.definitions)) if update else ()
+    _show(made, changes, update=update)
+    if not update or changes:
+        options.confirmed("Approve what changed?" if update else f"Approve {report.count(len(made.tools), 'tool')}?", yes=yes)
+        mcp_kits.write(made)
+    if root is not None:
+        project.set_active(root, (kit_id,), active=True)
+    return _tell(made, changes, done="updated" if update else "made", active=root is not None, as_json=as_json)
+
+
+def _server(
+    words: tuple[str, ...], url: str | None, *, headers: tuple[str, ...], secrets: tuple[str, ...], timeout_s: float | None
+) -> JsonObject:
+    if bool(words) == bool(url):
+        raise errors.UsageError("say how to reach the server: a command behind --, or --url", hint="vespe kit add-mcp NAME -- COMMAND")
+    if headers and not url:
+        raise errors.UsageError("--header is for --url; a command gets what it needs with --secret")
+    if timeout_s is not None and not 0 < timeout_s <= 86_400:
+        raise errors.UsageError("--timeout is a number of seconds above 0, at most 86400")
+    server: JsonObject = {"url": url} if url else {"command": list(words)}
+    named = {**dict(map(_header, headers))}
+    if named:
+        server["headers"] = named
+    wanted = dict.fromkeys((*secrets, *templates.secret_names(named)))
+    for name in wanted:
+        if not _SECRET.fullmatch(name):
+            raise errors.UsageError(f"{name!r} is no name of an environment variable")
+    if wanted:
+        server["secrets"] = list(wanted)
+    return server | ({"timeout_s": timeout_s} if timeout_s else {})
+
+
+def _header(text: str) -> tuple[str, str]:
+    name, colon, value = text.partition(":")
+    if not colon or not name.strip():
+        raise errors.UsageError(f"a header is 'NAME: VALUE', not {text!r}")
+    if name.strip().lower() in _SECRET_HEADERS and not templates.secret_names(value):
+        raise errors.UsageError(
+            f"the value of {name.strip()} would be kept in a file for all to read", hint=f"--header '{name.strip()}: ${{env:NAME}}'"
+        )
+    return name.strip(), value.strip()
+
+
+def _asked(kit_id: str, server: JsonObject) -> Draft:
+    user = user_config.load_user_config()
+    values = {name: os.environ.get(name) or user.secrets.get(name, "") for name in server.get("secrets", ())}
+    for name, value in values.items():
+        if not value:
+            raise errors.MissingSecret(name, tool=kit_id)
+    reach = Server(
+        command=tuple(server["command"]) if "command" in server else None,
+        url=server.get("url"),
+        headers=templates.substitute_secrets(server.get("headers", {}), values),
+    )
+    surroundings = Surroundings(
+        directory=os.getcwd(),
+        environment=process.child_environment(os.environ, values),
+        timeout_s=max(_PATIENCE_S, server.get("timeout_s") or 0),
+        allow_hosts=user.allow_hosts,
+    )
+    answer = exchange.ask(reach, {}, surroundings, name=kit_id, kit=kit_id).document
+    return mcp_kits.draft(kit_id, server, answer["tools"], about=answer.get("server", {}))
+
+
+def _announce(server: JsonObject) -> None:
+    reach = server.get("url") or server["command"]
+    report.say(f"The server, which every call will {'ask' if 'url' in server else 'start, with your rights'}: {report.json_line(reach)}")
+    for key in ("headers", "secrets"):
+        if key in server:
+            report.say(f"  {key}  {report.json_line(server[key])}")
+
+
+def _show(made: Draft, changes: tuple[str, ...], *, update: bool) -> None:
+    """Print what would be approved, whole and inert: it is what the question is about."""
+    for line in changes:
+        report.say(report.one_line(line))
+    for tool in () if update else made.tools.values():
+        report.say(f"\n{report.one_line(tool['name'])}")
+        report.say(f"  {report.one_line(tool['description'])}")
+        report.say(f"  input  {report.json_line(tool['schema']['input'])}")
+    for sentence in made.left_out:
+        report.warn(report.one_line(sentence))
+
+
+def _tell(made: Draft, changes: tuple[str, ...], *, done: str, active: bool, as_json: bool) -> None:
+    kit = roots.find_kit(made.kit_id)
+    if as_json:
+        tools = [{"uid": uid, "name": tool["name"]} for uid, tool in made.tools.items()]
+        facts = {"kit_id": made.kit_id, "path": kit.path, "tools": tools, "left_out": list(made.left_out)}
+        return report.emit_json(facts | {"changes": list(changes)})
+    if done == "updated" and not changes:
+        return report.say(f"{made.kit_id} is what you approved: nothing changed")
+    report.say(f"{done} the kit {made.kit_id} with {report.count(len(made.tools), 'tool')} in {kit.path}")
+    if active:
+        return report.say(f"active: {made.kit_id}")
+    return report.say(f"`vespe kit activate {made.kit_id}` makes them available in a project")

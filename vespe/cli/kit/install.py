@@ -1,0 +1,62 @@
+"""`vespe kit install`: kits from elsewhere, shown, approved and pinned."""
+
+import os
+from typing import TYPE_CHECKING
+
+import click
+
+from vespe.cli import options, report
+from vespe.cli.kit import review
+from vespe.files import locations
+from vespe.kits import fetch, install, sources
+from vespe.kits import lock as kit_lock
+from vespe.lazy import deferred
+
+if TYPE_CHECKING:
+    from vespe.cli.kit import activation
+    from vespe.kits import kit_excess
+else:
+    kit_excess = deferred("vespe.kits.kit_excess")
+    activation = deferred("vespe.cli.kit.activation")
+
+
+@click.command("install", epilog="Example: vespe kit install gh:example/weather-kit@v1.2.0 --activate")
+@click.argument("source", metavar="SOURCE[@REF]")
+@click.option("--subdir", "subdirectory", metavar="DIR", default="", help="The directory in the source that is, or holds, the kits.")
+@click.option("--kit", "kit_ids", metavar="ID", multiple=True, help="Only this kit of those that the source holds; may come again.")
+@click.option("--user", is_flag=True, help="Install for every project of yours, and not in this project's lock.")
+@click.option("--activate", is_flag=True, help="Make their tools available in this project at once.")
+@options.yes_option
+@options.project_option
+@options.json_option
+def command(
+    source: str, subdirectory: str, kit_ids: tuple[str, ...], user: bool, activate: bool, yes: bool, project_dir: str | None, as_json: bool
+) -> None:
+    """Fetch the kits of SOURCE, show everything that they would run, ask, and pin them in .vespe/kits.lock.json.
+
+    SOURCE is an https or ssh URL, gh:owner/repo, a .kit file, or a path that begins with / or . (a repository or a folder). REF is a
+    branch, a tag or a whole commit; without one it is the default branch. Nothing of a kit runs while it is installed.
+    """
+    parsed = sources.parse_source(source)
+    root = None if user and not activate else locations.find_project(explicit=project_dir)
+    lock = kit_lock.user_lock() if user or root is None else kit_lock.project_lock(root)
+    kept = install.kept_source(parsed, lock, os.getcwd())
+    within = subdirectory if subdirectory.startswith("/") else subdirectory.rstrip("/")
+    request = fetch.Request(source=kept, base=install.base_of(lock), subdirectory=within, kit_ids=tuple(dict.fromkeys(kit_ids)))
+    with install.prepared([request], progress=report.note) as shown:
+        kits = kit_lock.read_lock(lock)
+        for kit in shown.locked:
+            install.refuse_conflict(kits, kit)
+        for staged in shown.staged if activate else ():
+            kit_excess.refuse_excess(staged.path, staged.kit_id)
+        review.show(shown.reviews, installed=yes)
+        if shown.unapproved or any(kits.get(kit.kit_id) != kit for kit in shown.locked):
+            options.confirmed(f"Install and approve exactly this, from {report.one_line(kept.text)}?", yes=yes)
+        install.install(shown, lock)
+    if activate and root is not None:
+        activation.activate(root, [kit.kit_id for kit in shown.locked])
+    for kit in shown.locked:
+        at = (f" at {kit.commit[:12]}" if kit.commit else "") + (f", signed by {report.one_line(kit.signer)}" if kit.signer else "")
+        report.say(f"installed {kit.kit_id} from {kit.source}{at}" + (", and activated it" if activate else ""))
+    if as_json:
+        report.emit_json({"lock": lock, "kits": [review.document_of(kit, shown.reviews) for kit in shown.locked]})

@@ -1,0 +1,55 @@
+"""`vespe kit list`: every kit, its root, and whether it is active."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from vespe.cli import kit_facts, options, report, tables
+from vespe.kits import roots
+from vespe.lazy import deferred
+from vespe.models import JsonObject
+
+if TYPE_CHECKING:
+    from vespe.kits import lock as kit_lock
+    from vespe.kits import sync
+else:
+    kit_lock = deferred("vespe.kits.lock")
+    sync = deferred("vespe.kits.sync")
+
+
+@click.command("list", epilog="Example: vespe kit list")
+@click.option("--outdated", is_flag=True, help="Ask the sources, and list only installed kits whose ref means another commit now.")
+@options.project_option
+@options.json_option
+def command(outdated: bool, project_dir: str | None, as_json: bool) -> None:
+    """List every kit in every root: active, inactive, hidden by another, or broken."""
+    root = kit_facts.root_if_any(project_dir)
+    active = kit_facts.active_kits(root)
+    found = roots.find_kits(project=root)
+    if outdated:
+        _show_outdated({kit.kit_id: kit_facts.document_of(kit, active) for kit in reversed(found)}, root, as_json=as_json)
+        return
+    if as_json:
+        report.emit_json({"kits": [kit_facts.document_of(kit, active) for kit in found]})
+        return
+    rows = [
+        (kit.kit_id, kit.version, kit_facts.state_of(kit, active), kit.tools, kit.root_kind, kit.problem or kit.description)
+        for kit in found
+    ]
+    tables.show(("KIT", "VERSION", "STATE", "TOOLS", "ROOT", "DESCRIPTION"), rows)
+
+
+def _show_outdated(known: dict[str, JsonObject], root: str | None, *, as_json: bool) -> None:
+    rows: list[JsonObject] = []
+    for lock, _ in roots.lock_paths(root):
+        for moved in sync.moved_refs(kit_lock.read_lock(lock), lock):
+            if moved.why:
+                report.warn(f"{moved.source.text} cannot be asked: {moved.why}")
+                continue
+            facts = {"source": moved.source.text, "ref": moved.source.ref, "commit": moved.locked, "latest": moved.commit, "outdated": True}
+            rows += [known.get(kit_id, {"kit_id": kit_id}) | facts for kit_id in moved.kit_ids]
+    if as_json:
+        report.emit_json({"kits": rows})
+        return
+    cells = [(row["kit_id"], row["ref"] or "(default)", row["commit"][:12], (row["latest"] or "-")[:12], row["source"]) for row in rows]
+    tables.show(("KIT", "REF", "LOCKED", "NOW", "SOURCE"), cells)

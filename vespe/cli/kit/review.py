@@ -1,0 +1,50 @@
+"""What the verbs that install kits show before they ask, and what they print of what is installed."""
+
+import os
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from vespe.cli import options, report, tool_review
+from vespe.kits import store as kit_store
+from vespe.kits.lock import LockedKit
+from vespe.models import JsonObject
+
+if TYPE_CHECKING:
+    from vespe.kits.review import KitReview
+
+
+def show(kits: "Iterable[KitReview]", *, installed: bool, dry_run: bool = False) -> None:
+    """Print all that kits would run, on stderr; `installed` says that nobody is asked, so that the store is where to read it.
+
+    Who is asked reads it where it waits for the answer; where nobody can be asked it is gone at once, and no place is told.
+    """
+    waits = options.interactive() and not dry_run
+    for kit in kits:
+        version = kit.config.get("version")
+        title = f"the kit {kit.kit_id}" + (f" {version}" if isinstance(version, str) else "")
+        report.say(f"{report.one_line(title)} would run, with your rights:" if kit.tools else f"{report.one_line(title)} has no tools")
+        for key in ("description", "license", "homepage", "allow_types", "allow_hosts", "secrets"):
+            if key in kit.config:
+                report.say(f"  {key:<12} {report.json_line(kit.config[key])}")
+        report.say(f"  {'digest':<12} {kit.digest}")
+        store = kit_store.kit_path(kit.digest, kit.kit_id)
+        places = (os.path.join(store, tool.uid) if installed else tool.directory if waits else "" for tool in kit.tools)
+        if kit.tools:
+            report.say("\n".join(tool_review.text_of(tool, place=place) for tool, place in zip(kit.tools, places, strict=True)))
+        report.say(f"\nbelongs to no tool: {report.one_line(', '.join(kit.others))}\n")
+
+
+def document_of(kit: LockedKit, reviews: "Iterable[KitReview]" = ()) -> JsonObject:
+    """Give one installed kit as `kit install --json` prints it; its tools where they were reviewed."""
+    document: JsonObject = {
+        "kit_id": kit.kit_id,
+        "source": kit.source,
+        "ref": kit.ref,
+        "commit": kit.commit,
+        "subdirectory": kit.subdirectory,
+        "digest": kit.digest,
+        "signer": kit.signer,
+        "path": kit_store.kit_path(kit.digest, kit.kit_id),
+    }
+    tools = [tool_review.document_of(tool) for review in reviews if review.digest == kit.digest for tool in review.tools]
+    return document | ({"tools": tools} if tools else {})

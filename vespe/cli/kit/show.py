@@ -1,0 +1,34 @@
+"""`vespe kit show`: one kit and its tools."""
+
+import click
+
+from vespe.cli import kit_facts, options, report, tables
+from vespe.kits import roots
+from vespe.tools import allowances, catalog
+
+
+@click.command("show", epilog="Example: vespe kit show file_io_without_git")
+@click.argument("kit_id", metavar="KIT")
+@options.project_option
+@options.json_option
+def command(kit_id: str, project_dir: str | None, as_json: bool) -> None:
+    """Show one kit and its tools, active or not."""
+    root = kit_facts.root_if_any(project_dir)
+    kit = roots.find_kit(kit_id, project=root)
+    active = kit_facts.active_kits(root)
+    entries = list(catalog.scan(kit.path, scope=kit.kit_id, kit_id=kit.kit_id).values())
+    if as_json:
+        tools = [{"name": e.name, "uid": e.uid, "type": e.type, "description": e.description, "problem": e.problem} for e in entries]
+        stated = {key: kit.document[key] for key in allowances.KEYS if key in kit.document}
+        report.emit_json(kit_facts.document_of(kit, active) | stated | {"tools": tools})
+        return
+    report.emit(f"{kit.kit_id} {kit.version or ''} ({kit_facts.state_of(kit, active)})")
+    report.emit(f"  path  {kit.path}")
+    for key in ("license", "homepage"):
+        if isinstance(value := kit.document.get(key), str):
+            report.emit(f"  {key}  {value}")
+    for key in allowances.KEYS:
+        if isinstance(allowed := kit.document.get(key), list):
+            report.emit(f"  {key}  {', '.join(map(str, allowed)) or 'none'}")
+    report.emit(f"\n{kit.description or ''}\n")
+    tables.show(("NAME", "TYPE", "DESCRIPTION"), [(e.name or e.uid, e.type, e.problem or e.description) for e in entries])

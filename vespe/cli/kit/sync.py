@@ -1,0 +1,71 @@
+"""`vespe kit sync`: exactly the kits that the lock names, on this machine too."""
+
+import click
+
+from vespe import errors
+from vespe.cli import locks, options, report
+from vespe.cli.kit import review
+from vespe.kits import lock as kit_lock
+from vespe.kits import roots, sync
+from vespe.kits.lock import LockedKit
+from vespe.kits.sync import Moved
+from vespe.models import JsonObject
+from vespe.projects import project
+
+
+@click.command("sync", epilog="Example: vespe kit sync --locked --yes")
+@click.option("--locked", is_flag=True, help="For CI: fail where an active kit is in neither the lock nor a kit root.")
+@locks.user_option
+@options.yes_option
+@options.project_option
+@options.json_option
+def command(locked: bool, user: bool, yes: bool, project_dir: str | None, as_json: bool) -> None:
+    """Install exactly the commits and bytes that .vespe/kits.lock.json names; the lock itself is never written.
+
+    What was not approved on this machine yet is shown first. A tag that moved since is named, and changes nothing.
+    """
+    lock = locks.lock_of(project_dir, user=user)
+    wanted = kit_lock.read_lock(lock)
+    moved = sync.moved_refs(wanted, lock)
+    for one in moved:
+        report.warn(_said(one))
+    with sync.prepared(wanted, lock, progress=report.note) as shown:
+        if shown.unapproved:
+            review.show(shown.unapproved, installed=yes)
+            options.confirmed("Install and approve exactly this?", yes=yes)
+        sync.apply(shown, lock)
+    if locked and not user:
+        _refuse_uncovered(lock)
+    for kit in shown.locked:
+        report.say(f"installed {kit.kit_id}" + (f" at {kit.commit[:12]}" if kit.commit else ""))
+    if not shown.locked:
+        report.say(f"{report.count(len(wanted), 'kit')} as the lock says" if wanted else "the lock names no kits")
+    if as_json:
+        report.emit_json(_document(lock, wanted, [kit.kit_id for kit in shown.locked], moved))
+
+
+def _refuse_uncovered(lock: str) -> None:
+    root = lock.removesuffix(kit_lock.project_lock(""))
+    have = {kit.kit_id for kit in roots.find_kits(count_tools=False, project=root) if kit.problem is None}
+    for kit_id in project.read_config(root).active_kits:
+        if kit_id not in have:
+            reason = f"does not lock the active kit {kit_id!r}, and no kit root has it"
+            raise errors.InvalidDocument(reason, path=lock, hint="`vespe kit install` it and commit the lock")
+
+
+def _said(moved: Moved) -> str:
+    ref = moved.source.ref or "the default branch"
+    what = f"{ref} of {moved.source.text} ({', '.join(moved.kit_ids)})"
+    if moved.why:
+        return f"{what} cannot be asked what it means now: {moved.why}"
+    return f"{what} has moved to {(moved.commit or 'nothing')[:12]}; the lock stays at {moved.locked[:12]}"
+
+
+def _document(lock: str, wanted: dict[str, LockedKit], installed: list[str], moved: tuple[Moved, ...]) -> JsonObject:
+    return {
+        "lock": lock,
+        "kits": [review.document_of(kit) | {"installed": kit.kit_id in installed} for kit in wanted.values()],
+        "moved": [
+            {"source": m.source.text, "ref": m.source.ref, "kits": list(m.kit_ids), "locked": m.locked, "now": m.commit} for m in moved
+        ],
+    }

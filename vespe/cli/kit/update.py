@@ -1,0 +1,105 @@
+"""`vespe kit update`: what another version of installed kits would change, then, once it is approved, that version."""
+
+from collections.abc import Mapping
+
+import click
+
+from vespe.cli import locks, options, report
+from vespe.cli.kit import review as kit_review
+from vespe.kits import changes as kit_changes
+from vespe.kits import lock as kit_lock
+from vespe.kits import update as kit_update
+from vespe.kits.changes import KitChange, ToolChange
+from vespe.kits.update import Update
+from vespe.models import JsonObject, JsonValue
+
+
+@click.command("update", epilog="Example: vespe kit update weather --to v1.3.0")
+@click.argument("kit_ids", nargs=-1, metavar="[KIT]...")
+@click.option("--to", "ref", metavar="REF", help="The branch, tag or commit to go to; default: what the lock's ref means now.")
+@click.option("--allow-signer-change", is_flag=True, help="Take a version that is not signed by whom the lock says.")
+@click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
+@locks.user_option
+@options.yes_option
+@options.project_option
+@options.json_option
+def command(
+    kit_ids: tuple[str, ...],
+    ref: str | None,
+    allow_signer_change: bool,
+    dry_run: bool,
+    user: bool,
+    yes: bool,
+    project_dir: str | None,
+    as_json: bool,
+) -> None:
+    """Ask each kit's source for its next version and show what changes in each tool: description, schema, command, script, permissions.
+
+    The verdict is that of `vespe tool diff`. Nothing of the new version runs before you approve it.
+    """
+    lock = locks.lock_of(project_dir, user=user)
+    wanted = kit_update.chosen(kit_lock.read_lock(lock), kit_ids, ref=ref)
+    with kit_update.prepared(wanted, lock, progress=report.note, signer_change=allow_signer_change) as update:
+        moved = update.moved
+        for change in update.changes:
+            _show(change)
+        unapproved = [review for review in update.shown.unapproved if any(change.kit_id == review.kit_id for change in update.changes)]
+        kit_review.show(unapproved, installed=yes and not dry_run, dry_run=dry_run)
+        if moved and not dry_run:
+            options.confirmed(f"Update {', '.join(kit.kit_id for kit in moved)} and approve exactly this?", yes=yes)
+            kit_update.apply(update, lock)
+        document = _document(update, dry_run=dry_run)
+    for kit in moved:
+        at = f"{(update.before[kit.kit_id].commit or '')[:12]} -> {(kit.commit or kit.digest)[:12]}"
+        report.say(f"{'would update' if dry_run else 'updated'} {kit.kit_id} {at}")
+    if not moved:
+        report.say("every kit is at the version that its ref means")
+    if as_json:
+        report.emit_json(document)
+
+
+def _show(change: KitChange) -> None:
+    report.say(f"the kit {change.kit_id} changes ({change.verdict}):")
+    _show_fields(change.fields)
+    for file in change.files:
+        report.say(f"  {report.one_line(file)}")
+    for tool in change.tools:
+        _show_tool(tool)
+
+
+def _show_tool(tool: ToolChange) -> None:
+    report.say(f"\n{report.one_line(tool.name)}  ({tool.verdict})")
+    for change in tool.changes:
+        report.say(f"  {change.verdict:<11} {change.part} {report.one_line(change.pointer)}: {report.one_line(change.message)}")
+    _show_fields(tool.fields)
+    for file in tool.files:
+        report.say(f"  {report.one_line(file)}")
+    for diff in tool.diffs:
+        for line in diff.split("\n"):
+            report.say(f"    {report.one_line(line)}")
+
+
+def _show_fields(fields: Mapping[str, tuple[JsonValue, JsonValue]]) -> None:
+    for key, (old, new) in fields.items():
+        report.say(f"  {key}")
+        report.say(f"    - {report.json_line(old)}")
+        report.say(f"    + {report.json_line(new)}")
+
+
+def _document(update: Update, *, dry_run: bool) -> JsonObject:
+    changes = {change.kit_id: change for change in update.changes}
+    return {
+        "dry_run": dry_run,
+        "kits": [
+            kit_review.document_of(kit)
+            | {
+                "from": update.before[kit.kit_id].commit,
+                "changed": kit != update.before[kit.kit_id],
+                "verdict": changes[kit.kit_id].verdict if kit.kit_id in changes else "compatible",
+                "fields": kit_changes.fields_json(changes[kit.kit_id].fields) if kit.kit_id in changes else {},
+                "tools": [tool.to_json() for tool in changes[kit.kit_id].tools] if kit.kit_id in changes else [],
+                "files": list(changes[kit.kit_id].files) if kit.kit_id in changes else [],
+            }
+            for kit in update.shown.locked
+        ],
+    }

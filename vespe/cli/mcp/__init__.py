@@ -1,0 +1,1 @@
+"""`vespe mcp …`: one module for each verb."""

@@ -1,0 +1,1 @@
+"""`vespe tool …`: one module for each verb."""

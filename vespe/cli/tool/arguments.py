@@ -1,0 +1,170 @@
+"""A tool's arguments from the command line: KEY=VALUE typed by the schema, KEY:=JSON, KEY=@FILE, --args."""
+
+import sys
+from collections.abc import Iterator, Sequence
+
+from vespe import defaults, errors
+from vespe.calls.path import parsed_arguments
+from vespe.documents import strict_json
+from vespe.models import JsonObject, JsonValue, Tool
+
+_LITERALS: dict[str, JsonValue] = {"true": True, "false": False, "null": None}
+
+
+def gather(tool: Tool, pairs: Sequence[str], args: str | None) -> JsonObject | bytes:
+    """Give the arguments of a call: the `--args` object with every KEY=VALUE laid over it.
+
+    Without pairs the text of `--args` is given as it came, so that the call itself says what is wrong with it.
+    Raises UsageError for a word that is no pair or a file that cannot be read, ParsingError for text that is not JSON.
+    """
+    given = _text_of(args) if args is not None else b"{}"
+    if not pairs:
+        return given
+    inputs = parsed_arguments(given)
+    from_pairs: JsonObject = {}
+    for key, value in (_pair(tool, word) for word in pairs):
+        from_pairs[key] = _joined(tool, key, from_pairs, value)
+    return inputs | from_pairs
+
+
+def _text_of(args: str) -> bytes:
+    if args == "-":
+        return sys.stdin.buffer.read(defaults.MAX_ARGUMENT_BYTES + 1)
+    if args.startswith("@"):
+        return _file(args[1:])
+    return args.encode("utf-8", "surrogateescape")
+
+
+def _pair(tool: Tool, word: str) -> tuple[str, JsonValue]:
+    key, equals, text = word.partition("=")
+    if not equals or not key.rstrip(":") or not key.isprintable():
+        raise errors.UsageError(f"{word!r} is not KEY=VALUE", hint="write KEY=VALUE, KEY:=JSON, KEY=@FILE, or --args JSON")
+    if key.endswith(":"):
+        try:
+            return key[:-1], strict_json.parse_json(text, limit=defaults.MAX_ARGUMENT_BYTES)
+        except errors.InvalidDocument as error:
+            raise errors.ParsingError(f"the JSON after {key}= {error.reason}", hint=f"write {key[:-1]}=TEXT for plain text") from None
+    if text.startswith("@"):
+        text = _file(text[1:], hint=f"""to say a text that begins with @: {key}:='"{text}"'""").decode("utf-8", "surrogateescape")
+    return key, typed(text, _property(tool, key), tool.input_schema)
+
+
+def _file(path: str, *, hint: str = "") -> bytes:
+    try:
+        return strict_json.read_bytes(path, limit=defaults.MAX_ARGUMENT_BYTES)
+    except (errors.StorageError, errors.InvalidDocument) as error:
+        raise errors.UsageError(str(error), hint=hint) from None
+
+
+def _joined(tool: Tool, key: str, before: JsonObject, value: JsonValue) -> JsonValue:
+    """A key given twice gathers a list where the schema says array, and is a mistake anywhere else."""
+    if key not in before:
+        return value
+    if "array" not in _types(_property(tool, key), tool.input_schema):
+        raise errors.UsageError(f"{key} is given twice", hint="only an array can be given piece by piece")
+    earlier = before[key]
+    return [*(earlier if isinstance(earlier, list) else [earlier]), *(value if isinstance(value, list) else [value])]
+
+
+def _property(tool: Tool, key: str) -> JsonValue:
+    schema = _followed(tool.input_schema, tool.input_schema)
+    for branch in _branches(schema, tool.input_schema):
+        properties = branch.get("properties")
+        if isinstance(properties, dict) and key in properties:
+            return properties[key]
+    return _rest(schema, key)
+
+
+def _rest(schema: JsonValue, key: str) -> JsonValue:
+    """The schema of a key that is not among the properties: `additionalProperties`, or `unevaluatedProperties`."""
+    for keyword in ("additionalProperties", "unevaluatedProperties"):
+        if isinstance(schema, dict) and isinstance(schema.get(keyword), dict):
+            return schema[keyword]
+    return {}
+
+
+def typed(text: str, schema: JsonValue, root: JsonObject) -> JsonValue:
+    """Read `text` as the first type of the schema that it fits; a text that fits none stays text, for the schema to refuse."""
+    types = _types(schema, root)
+    listed = _listed(schema, root)
+    if listed is not None and text not in listed:
+        return next((value for value in listed if not isinstance(value, str) and strict_json.compact_json(value) == text), text)
+    if "string" in types or not types:
+        return text
+    if text in _LITERALS and {"boolean", "null"} & set(types):
+        return _LITERALS[text]
+    if {"integer", "number"} & set(types) and (number := _number(text)) is not None:
+        return number
+    if {"array", "object"} & set(types):
+        return _structured(text, schema, root)
+    return text
+
+
+def _listed(schema: JsonValue, root: JsonObject) -> list[JsonValue] | None:
+    """The values that a schema lists by `enum` or `const`, in any of its branches; None where it lists none."""
+    found: list[JsonValue] = []
+    for branch in _branches(schema, root):
+        values = branch.get("enum", [branch["const"]] if "const" in branch else [])
+        found += values if isinstance(values, list) else []
+    return found or None
+
+
+def _structured(text: str, schema: JsonValue, root: JsonObject) -> JsonValue:
+    if text.lstrip()[:1] in ("[", "{"):
+        try:
+            return strict_json.parse_json(text, limit=defaults.MAX_ARGUMENT_BYTES)
+        except errors.InvalidDocument:
+            return text
+    if "array" not in _types(schema, root):
+        return text
+    items: JsonValue = next((b["items"] for b in _branches(schema, root) if isinstance(b.get("items"), dict)), {})
+    return [typed(text, items, root)]
+
+
+def _number(text: str) -> int | float | None:
+    try:
+        value = strict_json.parse_json(text)
+    except errors.InvalidDocument:
+        return None
+    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+
+
+def _types(schema: JsonValue, root: JsonObject) -> list[str]:
+    found: list[str] = []
+    for branch in _branches(schema, root):
+        kind = branch.get("type")
+        found += [kind] if isinstance(kind, str) else [k for k in kind if isinstance(k, str)] if isinstance(kind, list) else []
+        values = branch.get("enum", [branch["const"]] if "const" in branch else [])
+        found += [_kind_of(value) for value in values] if not kind and isinstance(values, list) else []
+    return found
+
+
+def _kind_of(value: JsonValue) -> str:
+    if isinstance(value, bool):
+        return "boolean"
+    names = {str: "string", int: "integer", float: "number", list: "array", dict: "object", type(None): "null"}
+    return names[type(value)]
+
+
+def _branches(schema: JsonValue, root: JsonObject, depth: int = 0) -> Iterator[JsonObject]:
+    """Yield the schema and the members of its anyOf, oneOf and allOf, with local references followed."""
+    followed = _followed(schema, root)
+    if not isinstance(followed, dict) or depth > 8:
+        return
+    yield followed
+    for keyword in ("anyOf", "oneOf", "allOf"):
+        members = followed.get(keyword)
+        for member in members if isinstance(members, list) else ():
+            yield from _branches(member, root, depth + 1)
+
+
+def _followed(schema: JsonValue, root: JsonObject) -> JsonValue:
+    for _ in range(8):
+        reference = schema.get("$ref") if isinstance(schema, dict) else None
+        if not isinstance(reference, str) or not reference.startswith("#"):
+            return schema
+        schema = root
+        for token in reference[1:].split("/")[1:]:
+            token = token.replace("~1", "/").replace("~0", "~")
+            schema = schema.get(token) if isinstance(schema, dict) else None
+    return {}

@@ -1,0 +1,43 @@
+"""`vespe tool diff`: whether a tool's next version, or a kit's, breaks its callers."""
+
+import click
+
+from vespe.cli import options, report, tables
+from vespe.kits import versions
+from vespe.kits.versions import Comparison
+from vespe.models import JsonObject
+from vespe.schemas.comparison.contracts import VERDICTS
+
+
+@click.command("diff", epilog="Example: vespe tool diff main:.vespe/tools/tool-greet .vespe/tools/tool-greet")
+@click.argument("old")
+@click.argument("new")
+@options.json_option
+def command(old: str, new: str, as_json: bool) -> int:
+    """Say of each change from OLD to NEW whether it breaks callers: breaking, compatible, or unknown.
+
+    Each is a tool's directory, a kit, a directory of tools, or REV:path for one in a git revision. A breaking change of a schema
+    is shown by a value that one version takes and the other refuses; a compatible one is proved; all else is unknown. Nothing
+    is run. Exit code 1 where a change is breaking.
+    """
+    found = versions.compare(old, new)
+    if as_json:
+        report.emit_json(document_of(found))
+    else:
+        rows = [
+            (change.verdict, one.tool, change.part, f"{change.pointer or '/'} ({change.side})", change.message)
+            for one in found
+            for change in one.changes
+        ]
+        tables.show(("VERDICT", "TOOL", "PART", "WHERE", "WHY"), rows)
+        summary = document_of(found)["summary"]
+        report.note(", ".join(f"{summary[verdict]} {verdict}" for verdict in VERDICTS) if found else "nothing changed for callers")
+    return 1 if any(one.verdict == "breaking" for one in found) else 0
+
+
+def document_of(found: list[Comparison]) -> JsonObject:
+    """Give the comparisons as `tool diff --json` prints them; the summary counts changes."""
+    verdicts = [change.verdict for one in found for change in one.changes]
+    gravest = min(verdicts, key=VERDICTS.index, default="compatible")
+    summary = {verdict: verdicts.count(verdict) for verdict in VERDICTS}
+    return {"verdict": gravest, "tools": [one.to_json() for one in found], "summary": summary}

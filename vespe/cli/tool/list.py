@@ -1,0 +1,93 @@
+"""`vespe tool list`: the tools that a model would see here; with --all every other one, and why not."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from vespe import errors
+from vespe.cli import options, report, tables
+from vespe.lazy import deferred
+from vespe.models import JsonObject
+from vespe.projects.resolver import Row
+from vespe.projects.workspace import Workspace, open_workspace
+
+if TYPE_CHECKING:
+    import difflib
+
+    from vespe.cli.tool import size
+else:
+    difflib = deferred("difflib")
+    size = deferred("vespe.cli.tool.size")
+
+
+@click.command("list", epilog="Example: vespe tool list --all")
+@click.option("--all", "everything", is_flag=True, help="Shadowed, inactive and broken tools too, with the reason.")
+@click.option("--kit", "kit_id", metavar="KIT", help="Only the tools of this kit (project_tools: only the project's own).")
+@click.option("--size", "sized", is_flag=True, help="What each definition costs a model, in characters and tokens.")
+@click.option("--as", "shape", metavar="API", help="With --size: in the shape of this API alone; default: of every one.")
+@options.project_option
+@options.json_option
+def command(everything: bool, kit_id: str | None, sized: bool, shape: str | None, project_dir: str | None, as_json: bool) -> None:
+    """List the tools that a model would see here.
+
+    With --size, tokens are counted where tiktoken is installed and has its data (nothing is ever fetched), else estimated at
+    one for every 4 characters of the definition as compact JSON.
+    """
+    if shape is not None and not sized:
+        raise errors.UsageError("--as goes with --size", hint="`vespe export --as API` prints the definitions themselves")
+    workspace = open_workspace(project_dir)
+    if kit_id is not None:
+        _know(workspace, kit_id, everything)
+    found = workspace.rows() if everything else workspace.ordered_rows()
+    rows = [row for row in found if kit_id in (None, row.entry.scope) and (everything or row.status == "available")]
+    for warning in workspace.warnings:
+        report.warn(warning)
+    if not everything and (broken := sum(row.status == "broken" for row in found)):
+        report.warn(f"{report.count(broken, 'broken tool')} left out; `vespe tool list --all` says why")
+    if sized:
+        size.tell(workspace, rows, shape=shape, as_json=as_json)
+        return
+    if as_json:
+        report.emit_json({"tools": [document_of(row) for row in rows]})
+        return
+    if not rows and kit_id is None:
+        report.note("no tools here yet: `vespe kit list` shows kits to activate, `vespe tool create NAME --type python_script` makes one")
+    if everything:
+        cells = [(*_cells(row)[:3], row.status, _why(row)) for row in rows]
+        tables.show(("NAME", "SCOPE", "TYPE", "STATUS", "WHY OR WHAT"), cells)
+    else:
+        tables.show(("NAME", "SCOPE", "TYPE", "DESCRIPTION"), [_cells(row) for row in rows], one_line=True)
+
+
+def document_of(row: Row) -> JsonObject:
+    """Give a row as `tool list --json` prints it."""
+    entry = row.entry
+    return {
+        "name": entry.name,
+        "uid": entry.uid,
+        "scope": entry.scope,
+        "kit_id": entry.kit_id,
+        "type": entry.type,
+        "description": entry.description,
+        "status": row.status,
+        "shadowed_by": row.shadowed_by,
+        "problem": entry.problem,
+    }
+
+
+def _know(workspace: Workspace, scope: str, everything: bool) -> None:
+    """Raise KitNotFound for a scope that does not exist, and say where one is not active why nothing is listed."""
+    names = [known.name for known in workspace.scopes]
+    if scope not in names:
+        raise errors.KitNotFound(scope, close=difflib.get_close_matches(scope, names))
+    if not everything and not next(known for known in workspace.scopes if known.name == scope).active:
+        report.note(f"the kit {scope} is not active: `vespe kit activate {scope}`, or --all to see its tools")
+
+
+def _why(row: Row) -> str | None:
+    return row.entry.problem or (f"shadowed by {row.shadowed_by}" if row.shadowed_by else row.entry.description)
+
+
+def _cells(row: Row) -> tuple[str | None, ...]:
+    entry = row.entry
+    return (entry.name or entry.uid, entry.scope, entry.type or "-", entry.description)

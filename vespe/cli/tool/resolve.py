@@ -1,0 +1,121 @@
+"""`vespe tool resolve`: which tool a name means here, and why; for all names, as a snapshot to compare."""
+
+import os
+from collections.abc import Callable
+
+import click
+
+from vespe import defaults, errors
+from vespe.cli import options, report, tables
+from vespe.documents import strict_json
+from vespe.files import walk
+from vespe.models import Entry, JsonObject, Resolution
+from vespe.projects import resolver
+from vespe.projects.workspace import Workspace, open_workspace
+from vespe.trust import gate
+
+
+@click.command("resolve", epilog="Example: vespe tool resolve --check tools.snapshot.json")
+@click.argument("name", required=False)
+@click.option("--all", "everything", is_flag=True, help="Resolve every name.")
+@click.option("--snapshot", metavar="FILE", type=click.Path(dir_okay=False), help="Write the map of all names to uid and digest.")
+@click.option("--check", metavar="FILE", type=click.Path(exists=True, dir_okay=False), help="Compare with a snapshot; 1 where they differ.")
+@options.project_option
+@options.json_option
+def command(name: str | None, everything: bool, snapshot: str | None, check: str | None, project_dir: str | None, as_json: bool) -> int:
+    """Say which tool a name means here, and why; what it shadows is listed too."""
+    if bool(name) == bool(everything or snapshot or check):
+        raise click.UsageError("give one NAME, or --all, --snapshot FILE or --check FILE", click.get_current_context())
+    workspace = open_workspace(project_dir)
+    for warning in workspace.warnings:
+        report.warn(warning)
+    if name:
+        _one(workspace.resolve(name), trusted(workspace), as_json)
+        return 0
+    return _all(workspace, snapshot, check, as_json)
+
+
+def trusted(workspace: Workspace) -> Callable[[Entry], bool]:
+    """Give a function that says whether a tool may run: by the project's trust, or by the tool directory's own."""
+
+    def may_run(entry: Entry) -> bool:
+        own = entry.path if entry.scope == defaults.PROJECT_TOOLS else None
+        try:
+            gate.check(workspace.root, tool_directory=own, environ=os.environ)
+        except errors.NotTrusted:
+            return False
+        return True
+
+    return may_run
+
+
+def document_of(resolution: Resolution, may_run: Callable[[Entry], bool]) -> JsonObject:
+    """Give a resolution as `tool resolve --json` prints it, with every candidate, what decided, and whether it may run."""
+    entry = resolution.entry
+    return {
+        "name": resolution.name,
+        "uid": entry.uid,
+        "scope": entry.scope,
+        "path": entry.path,
+        "reason": resolution.reason,
+        "shadows": [{"uid": shadow.entry.uid, "scope": shadow.entry.scope} for shadow in resolution.shadows],
+        "candidates": [
+            {
+                "uid": c.entry.uid,
+                "scope": c.entry.scope,
+                "status": c.status,
+                "trusted": may_run(c.entry),
+                "reason": c.reason,
+                "decided_by": c.decided_by,
+            }
+            for c in resolution.candidates
+        ],
+        "trusted": may_run(entry),
+    }
+
+
+def _one(resolution: Resolution, may_run: Callable[[Entry], bool], as_json: bool) -> None:
+    if as_json:
+        report.emit_json(document_of(resolution, may_run))
+        return
+    entry = resolution.entry
+    report.emit(f"{resolution.name} is {entry.uid} in {entry.scope}")
+    report.emit(f"  {entry.path}")
+    report.emit(f"  {resolution.reason}")
+    if not may_run(entry):
+        report.emit("  untrusted: it does not run until you say so with `vespe trust`")
+    for candidate in resolution.candidates:
+        if candidate.status == "selected":
+            report.emit(f"  decided by {candidate.decided_by}")
+        else:
+            report.emit(f"  {candidate.status}: {candidate.entry.uid} in {candidate.entry.scope}: {candidate.reason}")
+
+
+def _all(workspace: Workspace, snapshot: str | None, check: str | None, as_json: bool) -> int:
+    rows = workspace.ordered_rows()
+    now = resolver.snapshot(rows, lambda entry: walk.scan(entry.path).digest or "none")
+    for entry in (row.entry for row in rows if row.status == "broken" and not row.shadowed_by and row.entry.name):
+        # A name that means no tool is kept too, so that a check sees it become one, or a tool become it.
+        same = now.setdefault(str(entry.name), {"uid": "", "scope": entry.scope, "digest": None, "status": "broken"})
+        same["uid"] = f"{same['uid']}, {entry.uid}".lstrip(", ")
+        report.warn(f"{entry.name} means no tool: {entry.uid}: {entry.problem}")
+    changes = resolver.diff_snapshots(_read(check), now) if check else ()
+    if snapshot:
+        strict_json.write_atomic(snapshot, strict_json.dump_json({"tools": now}))
+        report.say(f"wrote {report.count(len(now), 'name')} to {snapshot}")
+    if as_json:
+        report.emit_json({"tools": now, "changes": list(changes)} if check else {"tools": now})
+    elif check:
+        for change in changes:
+            report.emit(change)
+        report.say(f"{report.count(len(changes), 'difference')} from {check}" if changes else f"every name is as in {check}")
+    elif not snapshot:
+        tables.show(("NAME", "SCOPE", "UID"), [(name, fact["scope"], fact["uid"]) for name, fact in now.items()])
+    return 1 if changes else 0
+
+
+def _read(path: str) -> JsonObject:
+    tools = strict_json.read_object(path).get("tools")
+    if not isinstance(tools, dict):
+        raise errors.InvalidDocument("is no snapshot: it has no object `tools`", path=path, pointer="/tools")
+    return tools

@@ -1,0 +1,78 @@
+"""`vespe tool run`: resolve, trust, check the arguments, run, check the output."""
+
+import click
+
+from vespe import errors
+from vespe.calls.path import CallPath, refused
+from vespe.calls.registry import ToolRegistry
+from vespe.cli import boundary, options, report
+from vespe.cli.tool import arguments
+from vespe.outcomes import Call, Outcome
+from vespe.projects.workspace import open_workspace
+from vespe.tools.fields import MAX_TIMEOUT_S
+
+
+@click.command(
+    "run",
+    context_settings={"ignore_unknown_options": False},
+    epilog="Example: vespe tool run write_file path=notes.txt content=@draft.txt",
+)
+@click.argument("name")
+@click.argument("pairs", nargs=-1, metavar="[KEY=VALUE]...")
+@click.option("--args", metavar="JSON|@FILE|-", help="The arguments as one JSON object, from the command line, a file or stdin.")
+@click.option("--timeout", type=click.FloatRange(0, MAX_TIMEOUT_S, min_open=True), metavar="SECONDS", help="Default: the tool's, or 30.")
+@click.option("--dry-run", is_flag=True, help="Check the arguments and show what would run, without running it.")
+@click.option("--log-arguments", is_flag=True, help="Keep the arguments in the log, not only their digest.")
+@options.trust_option
+@options.project_option
+@options.json_option
+def command(
+    name: str,
+    pairs: tuple[str, ...],
+    args: str | None,
+    timeout: float | None,
+    dry_run: bool,
+    log_arguments: bool,
+    trusted: bool,
+    project_dir: str | None,
+    as_json: bool,
+) -> int:
+    """Check the arguments and run a tool.
+
+    KEY=VALUE is typed by the tool's schema; KEY:=JSON is raw JSON; KEY=@FILE reads a file.
+    """
+    workspace = open_workspace(project_dir)
+    for warning in workspace.warnings:
+        report.warn(warning)
+    path = CallPath(workspace=workspace, registry=ToolRegistry(), trusted=trusted, keep_arguments=log_arguments, progress=report.note)
+    tool = path.tool(name)
+    try:
+        call = Call(tool=tool.uid, arguments=arguments.gather(tool, pairs, args), timeout_s=timeout)
+    except errors.InvalidArguments as error:
+        return _answer(refused(tool, error), as_json)
+    if dry_run:
+        report.emit_json(path.plan(tool, call))
+        return 0
+    return _answer(path.run_tool(tool, call), as_json)
+
+
+def _answer(outcome: Outcome, as_json: bool) -> int:
+    if as_json:
+        report.emit_json(outcome.to_dict())
+    else:
+        _show(outcome)
+    return boundary.CODES.get(outcome.error.code, boundary.EXIT_FAILED) if outcome.error else 0
+
+
+def _show(outcome: Outcome) -> None:
+    logs = outcome.logs or (outcome.error.details.get("logs") if outcome.error else "")
+    if logs:
+        report.say(str(logs).removesuffix("\n"))
+    for text in outcome.notes:
+        report.warn(text)
+    if outcome.error is not None:
+        report.error(outcome.error.message, outcome.error.hint)
+    else:
+        report.emit_result(outcome.result)
+    if outcome.output_file:
+        report.note(f"the whole output is in {outcome.output_file}")

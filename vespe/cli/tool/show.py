@@ -1,0 +1,75 @@
+"""`vespe tool show`: one tool, in Vespe's own or a model API's shape."""
+
+import os
+
+import click
+
+from vespe import defaults, errors
+from vespe.adapters import SHAPES
+from vespe.cli import options, report
+from vespe.documents import strict_json
+from vespe.models import JsonObject, Tool
+from vespe.projects.workspace import open_workspace
+
+
+@click.command("show", epilog="Example: vespe tool show read_file --as anthropic")
+@click.argument("name")
+@click.option("--as", "shape", type=click.Choice(["vespe", *SHAPES]), default="vespe", help="Whose shape; default: vespe.")
+@options.project_option
+@options.json_option
+def command(name: str, shape: str, project_dir: str | None, as_json: bool) -> None:
+    """Show one tool, by its name or uid, in Vespe's or a model API's shape."""
+    tool = open_workspace(project_dir).tool(name)
+    if shape != "vespe":
+        report.emit_json(SHAPES[shape].definition(tool))
+    elif as_json:
+        report.emit_json(document_of(tool))
+    else:
+        _show(tool)
+
+
+def document_of(tool: Tool) -> JsonObject:
+    """Give a tool's config.json with its scope, path and long description."""
+    return tool.document | {"scope": tool.scope, "path": tool.directory, "long_description": _long_description(tool)}
+
+
+def _long_description(tool: Tool) -> str | None:
+    path = os.path.join(tool.directory or "", defaults.DESCRIPTION_FILE)
+    try:
+        return strict_json.read_bytes(path).decode("utf-8", "replace")
+    except (errors.StorageError, errors.InvalidDocument):
+        return None
+
+
+def _show(tool: Tool) -> None:
+    kind = tool.implementation.type if tool.implementation else "in-process"
+    report.emit(f"{tool.name}  ({kind}, {tool.scope})")
+    report.emit(f"  uid   {tool.uid}")
+    report.emit(f"  path  {tool.directory}")
+    report.emit(f"\n{tool.description}\n")
+    properties = tool.input_schema.get("properties", {})
+    required = tool.input_schema.get("required", [])
+    report.emit("Inputs:" if properties else "Inputs: none")
+    for key, schema in properties.items():
+        facts = schema if isinstance(schema, dict) else {}
+        need = (
+            "required" if key in required else f"default {strict_json.compact_json(facts['default'])}" if "default" in facts else "optional"
+        )
+        report.emit(f"  {key}  {_kind(facts)}, {need}" + (f": {facts['description']}" if "description" in facts else ""))
+    if tool.output_schema is not None:
+        report.emit(f"Output: {_kind(tool.output_schema)}")
+    if tool.secrets:
+        report.emit(f"Secrets: {', '.join(tool.secrets)}")
+
+
+def _kind(schema: JsonObject) -> str:
+    """Say in a few words what a schema asks for."""
+    if "enum" in schema:
+        return "one of " + ", ".join(strict_json.compact_json(value) for value in schema["enum"])
+    branches = schema.get("anyOf") or schema.get("oneOf")
+    if isinstance(branches, list):
+        return " or ".join(_kind(branch) for branch in branches if isinstance(branch, dict))
+    kind = schema.get("type", "any value")
+    named = " or ".join(map(str, kind)) if isinstance(kind, list) else str(kind)
+    items = schema.get("items")
+    return f"{named} of {_kind(items)}" if isinstance(items, dict) and kind == "array" else named

@@ -1,0 +1,51 @@
+"""What `vespe tool list --size` prints: the cost of each definition in each API's shape, and of all together."""
+
+from collections.abc import Sequence
+
+from vespe import errors
+from vespe.adapters import SHAPES, cost, sizes
+from vespe.adapters.sizes import Size
+from vespe.adapters.token_estimate import CHARACTERS_PER_TOKEN
+from vespe.cli import report, tables
+from vespe.models import JsonObject, Row
+from vespe.projects.workspace import Workspace
+
+
+def tell(workspace: Workspace, rows: Sequence[Row], *, shape: str | None, as_json: bool) -> None:
+    """Print the sizes of the rows' tools, the broken ones left out; raises UsageError for an API that is not known."""
+    if shape is not None and shape not in SHAPES:
+        raise errors.UsageError(f"there is no API {shape!r}", hint=f"choose one of {', '.join(SHAPES)}")
+    shapes = [shape] if shape else list(SHAPES)
+    measured = _measured(workspace, rows, shapes)
+    totals = {name: sizes.total(each[name] for _, each in measured) for name in shapes}
+    if as_json:
+        tools = [{"name": row.entry.name, "uid": row.entry.uid, "scope": row.entry.scope, "sizes": _json(each)} for row, each in measured]
+        report.emit_json({"tools": tools, "total": _json(totals), "tokens_by": _method(totals)})
+        return
+    lines = [(row.entry.name, row.entry.scope, *_cells(each)) for row, each in measured]
+    tables.show(("NAME", "SCOPE", *(f"{name.upper()} CHARS / TOKENS" for name in shapes)), [*lines, ("total", "", *_cells(totals))])
+    report.note(f"tokens: {_method(totals)}")
+
+
+def _measured(workspace: Workspace, rows: Sequence[Row], shapes: Sequence[str]) -> list[tuple[Row, dict[str, Size]]]:
+    count = cost.exact_count()
+    found = []
+    for row in rows:
+        if row.status != "broken":
+            tool = workspace.load(row.entry)
+            found.append((row, {name: sizes.size_of(SHAPES[name].definition(tool), count=count) for name in shapes}))
+    return found
+
+
+def _json(each: dict[str, Size]) -> JsonObject:
+    return {name: size.to_json() for name, size in each.items()}
+
+
+def _cells(each: dict[str, Size]) -> list[str]:
+    return [f"{size.characters} / {size.tokens}" for size in each.values()]
+
+
+def _method(totals: dict[str, Size]) -> str:
+    if all(size.exact for size in totals.values()):
+        return f"counted by tiktoken, {cost.ENCODING}"
+    return f"estimated, one for every {CHARACTERS_PER_TOKEN} characters"

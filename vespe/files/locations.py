@@ -1,0 +1,132 @@
+"""Where things are: the user's and the site's directories, the kits that ship, and the project's root."""
+
+import os
+import pwd
+import stat
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+from vespe import defaults
+from vespe.errors import InvalidDocument, ProjectNotFound
+from vespe.lazy import deferred
+
+if TYPE_CHECKING:
+    import platformdirs
+else:
+    platformdirs = deferred("platformdirs")
+
+_APP: Final = "vespe"
+_XDG: Final = {
+    "data": ("XDG_DATA_HOME", ".local/share"),
+    "config": ("XDG_CONFIG_HOME", ".config"),
+    "state": ("XDG_STATE_HOME", ".local/state"),
+    "cache": ("XDG_CACHE_HOME", ".cache"),
+}
+_SITE_DATA: Final = "/usr/local/share:/usr/share"
+_NO_HOME: Final = "/nonexistent"
+"""Stands for the home of a user who has none: reading finds nothing there, and writing fails with a sentence."""
+
+
+def user_data_dir() -> str:
+    """Give the user's data directory (kits filled by hand); it may not exist."""
+    return _user_dir("data")
+
+
+def user_config_dir() -> str:
+    """Give the directory of the user's own configuration; it may not exist."""
+    return _user_dir("config")
+
+
+def user_state_dir() -> str:
+    """Give the directory of approvals and of the log of calls; it may not exist."""
+    return _user_dir("state")
+
+
+def user_cache_dir() -> str:
+    """Give the directory of what costs only time to lose; it may not exist."""
+    return _user_dir("cache")
+
+
+def site_data_dirs() -> list[str]:
+    """Give the data directories that an administrator fills, in their order; they may not exist."""
+    if not _is_xdg():
+        return platformdirs.site_data_dir(_APP, appauthor=False, multipath=True).split(os.pathsep)
+    named = [path for path in os.environ.get("XDG_DATA_DIRS", "").split(":") if os.path.isabs(path)]
+    return [os.path.join(path, _APP) for path in named or _SITE_DATA.split(":")]
+
+
+def shipped_kits_dir() -> str | None:
+    """Give the directory of the kits that ship with Vespe: inside the wheel, or beside the package in a source checkout."""
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    candidates = (os.path.join(package, "data", "kits"), os.path.join(os.path.dirname(package), "kits"))
+    return next((path for path in candidates if _holds_kits(path)), None)
+
+
+def find_project(
+    start: str | os.PathLike[str] | None = None,
+    *,
+    explicit: str | os.PathLike[str] | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> str:
+    """Give the absolute path of the nearest directory, at the start or above it, that holds a directory `.vespe`.
+
+    It starts at `explicit` (`--project DIR`), else at VESPE_PROJECT, else at `start`, else in the working directory.
+    Raises ProjectNotFound, and InvalidDocument where `.vespe` is a symbolic link, which Vespe does not follow.
+    """
+    named = os.fspath(explicit) if explicit is not None else (os.environ if environ is None else environ).get(defaults.ENV_PROJECT)
+    try:
+        first = os.path.abspath(named or start or os.getcwd())
+    except OSError as error:
+        raise ProjectNotFound(".", reason=f"the working directory cannot be read ({error.strerror})") from None
+    if named and not os.path.isdir(first):
+        raise ProjectNotFound(first, reason=f"there is no directory {first}")
+    directory = first
+    while not _is_project(directory):
+        parent = os.path.dirname(directory)
+        if parent == directory:
+            raise ProjectNotFound(first)
+        directory = parent
+    return directory
+
+
+def _is_project(directory: str) -> bool:
+    path = os.path.join(directory, defaults.PROJECT_DIR)
+    try:
+        mode = os.lstat(path).st_mode
+    except OSError:
+        return False
+    if stat.S_ISLNK(mode):
+        raise InvalidDocument("is a symbolic link, which Vespe does not follow", path=path)
+    return stat.S_ISDIR(mode)
+
+
+def _is_xdg() -> bool:
+    return sys.platform.startswith("linux")
+
+
+def _user_dir(kind: str) -> str:
+    if not _is_xdg():
+        return str(getattr(platformdirs, f"user_{kind}_dir")(_APP, appauthor=False))
+    # platformdirs costs 10 ms of start-up, and the specification is these three lines.
+    variable, default = _XDG[kind]
+    named = os.environ.get(variable, "")
+    return os.path.join(named if os.path.isabs(named) else os.path.join(_home(), default), _APP)
+
+
+def _home() -> str:
+    named = os.environ.get("HOME", "")
+    if os.path.isabs(named):
+        return named
+    try:
+        return pwd.getpwuid(os.getuid()).pw_dir or _NO_HOME
+    except KeyError:
+        return _NO_HOME
+
+
+def _holds_kits(directory: str) -> bool:
+    try:
+        with os.scandir(directory) as entries:
+            return any(os.path.isfile(os.path.join(entry.path, defaults.KIT_CONFIG_FILE)) for entry in entries)
+    except OSError:
+        return False

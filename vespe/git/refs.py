@@ -1,0 +1,53 @@
+"""What a ref of a kit's source means now: asked of the source, nothing is fetched."""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from vespe.errors import NotFound, OutputTooLarge, Refused
+from vespe.git import repository
+from vespe.git.repository import Session
+from vespe.kits.sources import is_commit
+
+_MAX_LISTING: Final = 32 * 1024 * 1024
+_LINE: Final = re.compile(r"([0-9a-f]{40}(?:[0-9a-f]{24})?)\t(\S+)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoteRef:
+    """What a ref means: `name` is the full one (None for a commit's id), `object` what it points at, a tag's own object or a commit.
+
+    `commit` is the commit behind it.
+    """
+
+    name: str | None
+    object: str
+    commit: str
+
+
+def resolve(session: Session, url: str, ref: str | None) -> RemoteRef:
+    """Ask what a ref (None: the default branch) means at `url`; raises NotFound, and as `git.run` does.
+
+    A tag goes before a branch of its name, as in git itself. A whole commit id is taken as it is.
+    """
+    if ref is not None and is_commit(ref):
+        return RemoteRef(name=None, object=ref, commit=ref)
+    advertised = _advertised(session, url)
+    names = (f"refs/tags/{ref}", f"refs/heads/{ref}") if ref is not None else ("HEAD",)
+    for name in names:
+        if name in advertised:
+            return RemoteRef(name=name, object=advertised[name], commit=advertised.get(f"{name}^{{}}", advertised[name]))
+    if ref is None:
+        raise NotFound(f"{session.what} has no commits yet", hint="commit the kit first, then try again")
+    known = sorted(name.removeprefix("refs/tags/") for name in advertised if name.startswith("refs/tags/") and not name.endswith("^{}"))
+    hint = f"its tags: {', '.join(known[-5:])}" if known else "name a branch, a tag or a whole commit id"
+    raise NotFound(f"{session.what} has neither a tag nor a branch {ref!r}", hint=hint)
+
+
+def _advertised(session: Session, url: str) -> dict[str, str]:
+    try:
+        listing = repository.run(session, "ls-remote", "--quiet", "--", url, cap_bytes=_MAX_LISTING)
+    except OutputTooLarge:
+        raise Refused(f"{session.what} lists more than {_MAX_LISTING // 2**20} MiB of refs, and was left") from None
+    found = (_LINE.fullmatch(line) for line in listing.decode("utf-8", "replace").splitlines())
+    return {match[2]: match[1] for match in found if match}

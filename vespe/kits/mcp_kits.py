@@ -1,0 +1,164 @@
+"""An MCP server's tools as a kit of the user's own: a snapshot of its definitions, each pinned by its digest."""
+
+import hashlib
+import os
+import re
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from vespe import defaults
+from vespe.documents import strict_json
+from vespe.errors import InvalidDocument, StorageError, UsageError
+from vespe.files import locations
+from vespe.kits import roots, staging
+from vespe.models import JsonObject
+from vespe.processes.signals import whole
+from vespe.tools import directory as tool_directory
+from vespe.tools import mcp_definitions
+
+SERVER_KEY: Final = "mcp_server"
+"""The key of kit_config.json under which the server stands: `command`, or `url` and `headers`, `secrets`, `timeout_s`."""
+_SNAPSHOT: Final = "mcp_tools.json"
+_SLUG: Final = re.compile(r"[^a-z0-9]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A kit to be written: `tools` are config.json documents by uid, `left_out` says why others are none."""
+
+    kit_id: str
+    server: JsonObject
+    about: JsonObject
+    definitions: Mapping[str, JsonObject]
+    tools: Mapping[str, JsonObject]
+    left_out: tuple[str, ...]
+
+
+def kit_path(kit_id: str) -> str:
+    """Give the directory of the user's own kit of that id; raises UsageError for what is no id."""
+    if not roots.KIT_ID.fullmatch(kit_id) or kit_id in defaults.DEFAULT_ORDER:
+        raise UsageError(f"{kit_id!r} is no kit id: it takes lower-case letters, digits and _, 64 at most")
+    return os.path.join(locations.user_data_dir(), roots.KITS_DIR, kit_id)
+
+
+def known_server(kit_id: str) -> tuple[JsonObject, dict[str, JsonObject]]:
+    """Give a kit's server and the definitions that were approved, by name; raises UsageError where it is no MCP server's kit."""
+    path = kit_path(kit_id)
+    config = strict_json.read_object_if_there(os.path.join(path, defaults.KIT_CONFIG_FILE))
+    server = config.get(SERVER_KEY)
+    if not isinstance(server, dict):
+        raise UsageError(f"there is no kit of an MCP server called {kit_id!r}", hint=f"vespe kit add-mcp {kit_id} -- COMMAND")
+    return server, strict_json.read_object_if_there(os.path.join(path, _SNAPSHOT))
+
+
+def draft(kit_id: str, server: JsonObject, definitions: Iterable[JsonObject], *, about: JsonObject) -> Draft:
+    """Make the kit of a server's definitions; a tool that Vespe could not run is left out, with the reason."""
+    tools: dict[str, JsonObject] = {}
+    kept: dict[str, JsonObject] = {}
+    left_out: list[str] = []
+    names: set[str] = set()
+    for definition in definitions:
+        name = str(definition.get("name"))
+        config = _config(kit_id, server, definition)
+        found = tool_directory.verdict(strict_json.dump_json(config).encode("utf-8"), uid=config["uid"], kit_id=kit_id).problem
+        if config["name"] in names:
+            found = f"another of its tools is called {config['name']!r} here already"
+        if found:
+            left_out.append(f"{name} is left out: {found}")
+            continue
+        names.add(config["name"])
+        tools[config["uid"]], kept[name] = config, mcp_definitions.pinned(definition)
+    return Draft(kit_id=kit_id, server=server, about=about, definitions=kept, tools=tools, left_out=tuple(left_out))
+
+
+@whole
+def write(made: Draft) -> str:
+    """Put a kit in its place, whole or not at all, in place of an earlier snapshot; raises StorageError."""
+    path = kit_path(made.kit_id)
+    root = os.path.dirname(path)
+    aside, former = (os.path.join(root, f".{made.kit_id}.{os.urandom(6).hex()}.{kind}") for kind in ("new", "old"))
+    try:
+        os.makedirs(aside)
+        with strict_json.locked(root):
+            for name, text in _files(made):
+                os.makedirs(os.path.dirname(os.path.join(aside, name)), exist_ok=True)
+                strict_json.write_atomic(os.path.join(aside, name), text, durable=False)
+            staging.flush(aside)
+            if os.path.lexists(path):
+                os.rename(path, former)
+            try:
+                strict_json.rename_durably(aside, path)
+            except OSError:
+                os.rename(former, path)
+                raise
+    except OSError as error:
+        raise error if isinstance(error, StorageError) else StorageError("write", path, error) from error
+    finally:
+        for directory in (aside, former):
+            shutil.rmtree(directory, ignore_errors=True)
+    return path
+
+
+def taken(kit_id: str) -> bool:
+    """Whether there is a kit of that id in the user's own directory already."""
+    return os.path.lexists(kit_path(kit_id))
+
+
+def _files(made: Draft) -> Iterator[tuple[str, str]]:
+    title = made.about.get("title") or made.about.get("name") or made.kit_id
+    config = {
+        "kit_id": made.kit_id,
+        "name": str(title),
+        "description": f"The tools of the MCP server {title}.",
+        "version": str(made.about.get("version") or "0"),
+        SERVER_KEY: made.server,
+    }
+    yield defaults.KIT_CONFIG_FILE, strict_json.dump_json(config)
+    yield _SNAPSHOT, strict_json.dump_json(dict(made.definitions))
+    for uid, tool in made.tools.items():
+        yield f"{uid}/{defaults.CONFIG_FILE}", strict_json.dump_json(tool)
+        text = f"# {tool['name']}\n\n{tool['description']}\n\nOf the MCP server of the kit {made.kit_id}.\n"
+        yield f"{uid}/{defaults.DESCRIPTION_FILE}", strict_json.repair_surrogates(text)
+
+
+def _config(kit_id: str, server: JsonObject, definition: JsonObject) -> JsonObject:
+    remote = str(definition.get("name"))
+    name = mcp_definitions.local_name(remote)
+    schema: JsonObject = {"input": definition.get("inputSchema")}
+    if isinstance(definition.get("outputSchema"), dict):
+        schema["output"] = definition["outputSchema"]
+    args = {key: server[key] for key in ("command", "url", "headers") if key in server}
+    config: JsonObject = {
+        "uid": _uid(kit_id, remote),
+        "name": name,
+        "description": str(definition.get("description") or "").strip() or f"The tool {remote} of an MCP server that says no more of it.",
+        "schema": schema,
+        "implementation_details": {
+            "type": "mcp_tool",
+            "entrypoint": remote,
+            "args": args | {"digest": mcp_definitions.digest(definition)},
+        },
+        "kit_id": kit_id,
+    }
+    annotations = dict(definition.get("annotations") or {})
+    if isinstance(title := definition.get("title"), str):
+        annotations.setdefault("title", title)
+    optional = {"annotations": annotations, "secrets": server.get("secrets")}
+    if server.get("timeout_s"):
+        optional["limits"] = {"timeout_s": server["timeout_s"]}
+    return config | {key: value for key, value in optional.items() if value}
+
+
+def _uid(kit_id: str, remote: str) -> str:
+    slug = _SLUG.sub("-", f"{kit_id}-{remote}".lower()).strip("-")[:40].strip("-")
+    return f"tool-{slug}-{hashlib.sha256(f'{kit_id}/{remote}'.encode('utf-8', 'replace')).hexdigest()[:10]}"
+
+
+def check_server(server: JsonObject) -> None:
+    """Raise InvalidDocument for what no tool may say of its server: a broken URL, a header that is none."""
+    definition = {"name": "tool", "description": "A tool.", "inputSchema": {"type": "object"}}
+    config = _config("kit", server, definition)
+    if found := tool_directory.verdict(strict_json.dump_json(config).encode("utf-8"), uid=config["uid"], kit_id="kit").problem:
+        raise InvalidDocument(found)

@@ -1,0 +1,172 @@
+"""Kits on this machine: the roots that hold them, in the order in which the first hit wins."""
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from vespe import defaults
+from vespe.documents import fields, strict_json
+from vespe.errors import InvalidDocument, KitNotFound, StorageError
+from vespe.files import locations
+from vespe.lazy import deferred
+from vespe.models import JsonObject, Kit
+from vespe.tools import allowances
+
+if TYPE_CHECKING:
+    import difflib
+
+    from vespe.kits import lock, store
+else:
+    difflib = deferred("difflib")
+    lock = deferred("vespe.kits.lock")
+    store = deferred("vespe.kits.store")
+
+KIT_ID: Final = re.compile(r"[a-z0-9][a-z0-9_]{0,63}")
+"""What a kit's id looks like; use it with fullmatch, since `$` would take a final newline."""
+KITS_DIR: Final = "kits"
+LINK: Final = "link"
+LOCKS: Final = ("lock", "user_lock")
+"""The kinds of the roots that are no directories: the project's lock and the user's own."""
+_TEXTS: Final = ("name", "description", "version", "license", "homepage")
+_TOOL_PREFIX: Final = "tool-"
+
+
+def kit_roots(environ: Mapping[str, str] | None = None) -> list[tuple[str, str]]:
+    """Give the directories that may hold kits, as (absolute path, kind), in the order in which the first hit wins.
+
+    The kinds: `env` (each directory of VESPE_KITS_PATH), `link` (authors' own directories), `user`, `site`, `shipped`. They may
+    not exist; a directory that is named twice counts once.
+    """
+    named = (os.environ if environ is None else environ).get(defaults.ENV_KITS_PATH, "")
+    roots = [(os.path.abspath(path), "env") for path in named.split(os.pathsep) if path]
+    roots.append((links_dir(), LINK))
+    roots.append((os.path.join(locations.user_data_dir(), KITS_DIR), "user"))
+    roots += [(os.path.join(path, KITS_DIR), "site") for path in locations.site_data_dirs()]
+    if shipped := locations.shipped_kits_dir():
+        roots.append((shipped, "shipped"))
+    first: dict[str, tuple[str, str]] = {}
+    for path, kind in roots:
+        first.setdefault(os.path.realpath(path), (path, kind))
+    return list(first.values())
+
+
+def links_dir() -> str:
+    """Give the directory of the links to kits that their authors edit where they are; it may not exist."""
+    return os.path.join(locations.user_data_dir(), "links")
+
+
+def lock_paths(project: str | None) -> list[tuple[str, str]]:
+    """Give the locks whose kits count in the project at that root (None: in none), as (path, kind), those that exist alone."""
+    paths = [] if project is None else [(os.path.join(project, defaults.PROJECT_DIR, defaults.LOCK_FILE), LOCKS[0])]
+    paths.append((os.path.join(locations.user_data_dir(), defaults.LOCK_FILE), LOCKS[1]))
+    return [(path, kind) for path, kind in paths if os.path.lexists(path)]
+
+
+def find_kits(environ: Mapping[str, str] | None = None, *, count_tools: bool = True, project: str | None = None) -> tuple[Kit, ...]:
+    """Give every kit of every root, in the order of the roots and of their ids within a root.
+
+    After those that the user names come the kits that are installed: by the lock of the project at that root, by the user's own.
+
+    A kit is a directory with a kit_config.json; it may be a symbolic link, since whoever fills these roots is trusted.
+    What cannot be used has its reason as `problem`: a broken kit_config.json, or an earlier root that hides it. A root
+    that cannot be read holds nothing. `count_tools=False` leaves `tools` 0, which is all that resolution needs. Raises
+    InvalidDocument for a lock that cannot be read: nobody knows then which kits count.
+    """
+    found: list[Kit] = []
+    first: dict[str, Kit] = {}
+    for path, root, kind in _places(environ, project):
+        kit = _read_kit(path, root, kind)
+        if kit is None:
+            continue
+        earlier = first.setdefault(kit.kit_id, kit)
+        kit = kit if earlier is kit else replace(kit, problem=f"hidden by {earlier.path}")
+        found.append(replace(kit, tools=_count_tools(kit.path)) if count_tools else kit)
+    return tuple(found)
+
+
+def find_kit(kit_id: str, *, environ: Mapping[str, str] | None = None, project: str | None = None) -> Kit:
+    """Give the kit of that id that is not hidden, broken or not; raises KitNotFound with the nearest ids."""
+    if KIT_ID.fullmatch(kit_id):
+        for path, root, kind in _places(environ, project, only=kit_id):
+            kit = _read_kit(path, root, kind)
+            if kit is not None:
+                return replace(kit, tools=_count_tools(kit.path))
+    found = find_kits(environ, count_tools=False, project=project)
+    if odd := [kit for kit in found if kit.kit_id == kit_id]:
+        return odd[0]  # its id is against the rules, which its problem says
+    known = sorted({kit.kit_id for kit in found})
+    raise KitNotFound(kit_id, close=difflib.get_close_matches(kit_id, known, n=3))
+
+
+def config_problem(document: JsonObject, kit_id: str) -> InvalidDocument | None:
+    """Say why a kit_config.json that stands in the directory `kit_id` is refused, or None."""
+    try:
+        _checked(document, kit_id, defaults.KIT_CONFIG_FILE)
+    except InvalidDocument as error:
+        return error
+    return None
+
+
+def _places(environ: Mapping[str, str] | None, project: str | None, only: str | None = None) -> Iterator[tuple[str, str, str]]:
+    """Every directory that may be a kit (of the id `only`), with its root and the root's kind, the first that hits first."""
+    roots = kit_roots(environ)
+    named = [row for row in roots if row[1] in ("env", LINK)]
+    for root, kind in (*named, *lock_paths(project), *roots[len(named) :]):
+        if kind in LOCKS:
+            kits = lock.read_lock(root)
+            yield from ((store.kit_path(kits[kit_id].digest, kit_id), root, kind) for kit_id in sorted(kits) if only in (None, kit_id))
+        else:
+            names = _directories(root, links=kind == LINK) if only is None else [only]
+            yield from ((os.path.join(root, kit_id), root, kind) for kit_id in names)
+
+
+def _read_kit(path: str, root: str, kind: str) -> Kit | None:
+    """Read one kit; None where the directory holds no kit_config.json, and so is no kit."""
+    kit = Kit(kit_id=os.path.basename(path), path=os.path.realpath(path) if kind == LINK else path, root=root, root_kind=kind)
+    config = os.path.join(kit.path, defaults.KIT_CONFIG_FILE)
+    if kind == LINK and os.path.islink(path) and not os.path.lexists(config):
+        return replace(kit, problem=f"its link leads to no kit any more; `vespe kit unlink {kit.kit_id}` takes it back")
+    try:
+        document = strict_json.read_object(config)
+        name, description, version = _checked(document, kit.kit_id, config)
+        return replace(kit, name=name, description=description, version=version, document=document)
+    except StorageError as error:
+        if kind in LOCKS and not os.path.lexists(config):
+            return replace(kit, problem="is locked and not installed on this machine; `vespe kit sync` installs it")
+        return None if not os.path.lexists(config) else replace(kit, problem=str(error))
+    except InvalidDocument as error:
+        return replace(kit, problem=str(error))
+
+
+def _checked(document: JsonObject, kit_id: str, path: str) -> tuple[str | None, str | None, str | None]:
+    texts = {key: fields.string(document, key, path=path) for key in _TEXTS}
+    if not KIT_ID.fullmatch(kit_id) or kit_id in defaults.DEFAULT_ORDER:
+        raise InvalidDocument(f"stands in a directory called {kit_id!r}, which is no kit id", path=path)
+    if document.get("kit_id") != kit_id:
+        raise fields.wrong_type(f'"{kit_id}", the name of its directory', document.get("kit_id"), path=path, pointer="/kit_id")
+    for pointer, reason in allowances.wrong_limits(document):
+        raise InvalidDocument(reason, path=path, pointer=pointer)
+    return texts["name"], texts["description"], texts["version"]
+
+
+def _directories(root: str, *, links: bool) -> list[str]:
+    try:
+        with os.scandir(root) as entries:
+            found = [entry for entry in entries if not entry.name.startswith(".")]
+            return sorted(entry.name for entry in found if os.path.isdir(entry.path) or (links and entry.is_symlink()))
+    except OSError:
+        return []
+
+
+def _count_tools(kit: str) -> int:
+    return sum(1 for name in _tool_directories(kit) if os.path.lexists(f"{kit}/{name}/{defaults.CONFIG_FILE}"))
+
+
+def _tool_directories(kit: str) -> Iterator[str]:
+    try:
+        with os.scandir(kit) as entries:
+            yield from (e.name for e in entries if e.name.startswith(_TOOL_PREFIX) and e.is_dir(follow_symlinks=False))
+    except OSError:
+        return

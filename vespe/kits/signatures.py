@@ -1,0 +1,89 @@
+"""Who signed the tag that a kit comes from: SSH signatures, verified offline against the user's own file of allowed signers."""
+
+import os
+import re
+from dataclasses import replace
+from typing import Final
+
+from vespe.errors import InvalidDocument, Refused
+from vespe.git import repository
+from vespe.git.refs import RemoteRef
+from vespe.git.repository import Session
+from vespe.kits.lock import LockedKit
+from vespe.processes import process
+from vespe.projects import user_config
+
+_MAX_TAG: Final = 1024 * 1024
+_TAGS: Final = "refs/tags/"
+_SIGNED: Final = b"\n-----BEGIN SSH SIGNATURE-----\n"
+_GOOD: Final = re.compile(r'^Good "git" signature for (\S+) with \S+ key (SHA256:[A-Za-z0-9+/=]+)$', re.MULTILINE)
+_UNKNOWN: Final = ("No principal matched", "no principal matched")
+_FLAG: Final = "--allow-signer-change"
+
+
+def signer_of(session: Session, ref: RemoteRef) -> str | None:
+    """Say who signed the fetched tag (`PRINCIPAL SHA256:…`); None where the user names no allowed signers, or none of them signed it.
+
+    Raises Refused for a signature that is not over these bytes, and for a signed tag that is offered under another name.
+    InvalidDocument where the file of allowed signers is not there.
+    """
+    allowed = allowed_signers()
+    if allowed is None or ref.name is None or not ref.name.startswith(_TAGS) or ref.object == ref.commit:
+        return None
+    tag = repository.run(session, "cat-file", "tag", ref.object, cap_bytes=_MAX_TAG)
+    if _SIGNED not in tag:
+        return None
+    name = re.search(rb"^tag (.*)$", tag.partition(b"\n\n")[0], re.MULTILINE)
+    if name is None or name[1] != os.fsencode(ref.name.removeprefix(_TAGS)):
+        raise Refused(f"{session.what} offers a signed tag as {ref.name}, and it was signed as another", hint="nothing was changed")
+    return _verified(session, ref, allowed)
+
+
+def kept_signer(known: LockedKit | None, new: LockedKit, *, change: bool = False) -> LockedKit:
+    """Give a kit as the lock is to have it: the same bytes stay signed by whom the lock says.
+
+    Raises Refused where a kit that the lock holds as signed comes unsigned, or signed by another, unless that `change` is wanted.
+    """
+    if known is None or known.signer is None or new.signer == known.signer:
+        return new
+    if new.digest == known.digest:
+        return replace(new, signer=known.signer)
+    if change:
+        return new
+    now = f"signed by {new.signer}" if new.signer else "not signed by anyone that your allowed_signers names"
+    hint = f"ask its author; `{_FLAG}` takes it all the same" + ("" if allowed_signers() else ", and `allowed_signers` is not set here")
+    raise Refused(f"the kit {new.kit_id} was signed by {known.signer}, and this version is {now}", hint=hint)
+
+
+def allowed_signers() -> str | None:
+    """Give the path of the user's file of allowed signers, None where none is configured. Raises InvalidDocument where it is gone."""
+    user = user_config.load_user_config()
+    if not user.allowed_signers:
+        return None
+    path = os.path.expanduser(user.allowed_signers)
+    if not os.path.isabs(path) or not os.path.isfile(path):
+        raise InvalidDocument(f"names {path}, which is no file with an absolute path", path=user.path, pointer="/allowed_signers")
+    return path
+
+
+def _verified(session: Session, ref: RemoteRef, allowed: str) -> str | None:
+    settings = ("gpg.format=ssh", "gpg.ssh.program=ssh-keygen", "gpg.ssh.revocationFile=", f"gpg.ssh.allowedSignersFile={allowed}")
+    argv = ("git", "--no-pager", *(word for setting in settings for word in ("-c", setting)), f"--git-dir={session.directory}")
+    done = process.run(
+        process.Command(
+            argv=(*argv, "verify-tag", "--raw", ref.object),
+            cwd=os.path.dirname(session.directory),
+            env=repository.environment(session.kind),
+            timeout_s=session.left_s,
+            name="git",
+        )
+    )
+    said = (done.stdout + done.stderr).decode("utf-8", "replace")
+    if done.returncode == 0 and (good := _GOOD.search(said)):
+        return f"{good[1]} {good[2]}"
+    if any(words in said for words in _UNKNOWN):
+        return None
+    reason = "; ".join(line.strip() for line in said.splitlines() if line.strip())[:300]
+    raise Refused(
+        f"{session.what}: the signature of {ref.name} does not hold: {reason or 'git gave no reason'}", hint="nothing was changed"
+    )

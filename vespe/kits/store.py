@@ -1,0 +1,216 @@
+"""The content-addressed store of installed kits in the user data directory: staged aside, put in whole, verified, taken out."""
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import re
+import stat
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from typing import Final
+
+from vespe.documents import strict_json
+from vespe.errors import InvalidDocument, Refused, StorageError
+from vespe.files import digests, leftovers, locations, walk
+from vespe.files.digests import SCHEME, File
+from vespe.processes.signals import whole
+
+STORE: Final = "store"
+MANIFEST: Final = "manifest"
+"""Beside the kit's directory: the lines that its digest is the SHA-256 of, so that every file's hash can be believed."""
+_MAX_MANIFEST: Final = 32 * 1024 * 1024
+_DIGEST: Final = re.compile(r"v1:([0-9a-f]{64})")
+_PLACE: Final = re.compile(r"v1-([0-9a-f]{64})")
+_ASIDE: Final = re.compile(r"\.(?:stage|gone)-[0-9a-f]{24}")
+_OPEN: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+def store_dir() -> str:
+    """Give the store's directory; it may not exist."""
+    return os.path.join(locations.user_data_dir(), STORE)
+
+
+def place_of(digest: str) -> str:
+    """Give the directory of a digest in the store, which holds the manifest and the kit's directory; it may not exist."""
+    found = _DIGEST.fullmatch(digest)
+    if found is None:
+        raise InvalidDocument(f"names {digest[:80]!r}, which is no digest of a kit")
+    return os.path.join(store_dir(), f"v1-{found[1]}")
+
+
+def kit_path(digest: str, kit_id: str) -> str:
+    """Give the directory of an installed kit; it may not exist."""
+    return os.path.join(place_of(digest), kit_id)
+
+
+def owner_of(path: str) -> tuple[str, str, str] | None:
+    """Say which digest and kit a path in the store belongs to, and its path in that kit; None for what is not in the store."""
+    rest = os.path.abspath(path).removeprefix(os.path.join(os.path.abspath(store_dir()), ""))
+    place, _, inner = rest.partition("/")
+    found = _PLACE.fullmatch(place)
+    kit_id, _, within = inner.partition("/")
+    return (f"{SCHEME}{found[1]}", kit_id, within) if found and kit_id else None
+
+
+def stored() -> tuple[str, ...]:
+    """Give the digests that the store has, sorted."""
+    try:
+        names = os.listdir(store_dir())
+    except OSError:
+        return ()
+    return tuple(f"{SCHEME}{found[1]}" for name in sorted(names) if (found := _PLACE.fullmatch(name)))
+
+
+def locked() -> AbstractContextManager[None]:
+    """Hold the store's lock: whoever puts in, takes out or sweeps. A project's lock is only ever taken inside it, never around it."""
+    _make_store()
+    return strict_json.locked(store_dir())
+
+
+@contextlib.contextmanager
+@whole
+def staging() -> Iterator[str]:
+    """Give a private directory on the store's file system, removed afterwards; one whose process was killed is swept later."""
+    path = os.path.join(store_dir(), f".stage-{os.urandom(12).hex()}")
+    with locked():
+        sweep()
+        try:
+            os.mkdir(path, 0o700)
+            held = os.open(path, _OPEN)
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise StorageError("make", path, error) from error
+    try:
+        yield path
+    finally:
+        leftovers.delete(path)
+        os.close(held)
+
+
+@whole
+def place(staged: str, digest: str, kit_id: str) -> str:
+    """Put a staged place (its kit's directory and its manifest) into the store, and give the kit's path; the caller holds the lock.
+
+    What the store has already stays where it is whole; where somebody changed it, the staged one takes its place.
+    """
+    target = place_of(digest)
+    if os.path.lexists(target):
+        if not differences(digest, kit_id):
+            return kit_path(digest, kit_id)
+        remove(digest)
+    try:
+        strict_json.rename_durably(staged, target)
+        os.chmod(target, 0o555)
+    except OSError as error:
+        raise error if isinstance(error, StorageError) else StorageError("create", target, error) from error
+    return kit_path(digest, kit_id)
+
+
+@whole
+def remove(digest: str) -> None:
+    """Take a digest out of the store in one rename, then delete it; the caller holds the lock.
+
+    Raises Refused where what stands there is no directory of its own, StorageError.
+    """
+    target = place_of(digest)
+    aside = os.path.join(store_dir(), f".gone-{os.urandom(12).hex()}")
+    for path in (store_dir(), target):
+        if os.path.islink(path):
+            raise Refused(f"{path} is a symbolic link, so nothing behind it is removed")
+    try:
+        if not stat.S_ISDIR(os.lstat(target).st_mode):
+            raise Refused(f"{target} is no directory, so it is not removed")
+        strict_json.rename_durably(target, aside)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise error if isinstance(error, (Refused, StorageError)) else StorageError("remove", target, error) from error
+    leftovers.delete(aside)
+
+
+def sweep() -> None:
+    """Delete what killed processes left in the store; the caller holds the lock. Raises StorageError where it cannot be read."""
+    try:
+        names = os.listdir(store_dir())
+    except OSError as error:
+        raise StorageError("read", store_dir(), error) from error
+    for name in names:
+        if _ASIDE.fullmatch(name) and _is_left(path := os.path.join(store_dir(), name)):
+            leftovers.delete(path)
+
+
+def recover() -> None:
+    """Sweep where there is something to sweep, so that a command with nothing to do there clears up too; raises StorageError."""
+    with contextlib.suppress(OSError):
+        if any(_ASIDE.fullmatch(name) for name in os.listdir(store_dir())):
+            with locked():
+                sweep()
+
+
+def manifest(digest: str) -> dict[str, File]:
+    """Give the files of an installed kit, which the digest vouches for; raises InvalidDocument where the manifest was changed."""
+    path = os.path.join(place_of(digest), MANIFEST)
+    try:
+        data = strict_json.read_bytes(path, limit=_MAX_MANIFEST)
+    except StorageError:
+        if os.path.lexists(path):
+            raise
+        raise InvalidDocument("is not there any more", path=path, hint="`vespe kit sync` installs it again") from None
+    if f"{SCHEME}{hashlib.sha256(data).hexdigest()}" != digest:
+        raise InvalidDocument("was changed since the kit was installed", path=path, hint="`vespe kit sync` installs it again")
+    rows = (line.split("\0") for line in data.decode("utf-8").split("\n")[:-1])
+    return {name: File(executable=mode == "x", sha256=sha256) for name, mode, sha256 in rows}
+
+
+def differences(digest: str, kit_id: str) -> tuple[str, ...]:
+    """Say what differs between an installed kit and its digest, file by file; () where every byte is as it was installed.
+
+    Raises StorageError where it cannot be read at all.
+    """
+    if os.path.islink(place_of(digest)):
+        return (f"{place_of(digest)} is a symbolic link",)
+    try:
+        files = manifest(digest)
+        others = set(os.listdir(place_of(digest))) - {MANIFEST, kit_id}
+    except InvalidDocument as error:
+        return (str(error),)
+    except OSError as error:
+        return (f"{place_of(digest)} cannot be read: {error.strerror or error}",)
+    tree = walk.scan(place_of(digest), kit_id, visit=raw_digest)
+    return (*(f"added {other}" for other in sorted(others)), *digests.changes(files, tree, prefix=f"{kit_id}/"))
+
+
+def raw_digest(path: str, descriptor: int, status: os.stat_result) -> str:
+    """Give the SHA-256 (hex) of an open file's bytes as they are: a Visit."""
+    digest = hashlib.sha256()
+    for chunk in walk.chunks(descriptor, status):
+        digest.update(chunk)
+    return digest.hexdigest()
+
+
+def sha256_of(data: bytes) -> str:
+    """Give the SHA-256 (hex) of some bytes, as a manifest has it."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def _make_store() -> None:
+    try:
+        os.makedirs(store_dir(), mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise StorageError("make", store_dir(), error) from error
+
+
+def _is_left(path: str) -> bool:
+    """Whether nobody holds the lock of a directory that is being made or taken away."""
+    try:
+        descriptor = os.open(path, _OPEN)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+    return True

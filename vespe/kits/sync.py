@@ -1,0 +1,115 @@
+"""What a lock asks of this machine: which kits are not here, whether their refs moved, and getting exactly the locked bytes."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+from vespe.errors import InvalidDocument, NotFound, SourceUnavailable, TimedOut
+from vespe.kits import fetch, install, review, sources, store
+from vespe.kits import lock as kit_lock
+from vespe.kits.fetch import Progress, Request
+from vespe.kits.install import Prepared
+from vespe.kits.lock import LockedKit
+from vespe.kits.sources import KitSource
+from vespe.kits.staging import Staged
+from vespe.trust import approvals
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moved:
+    """A ref of a lock that means something else now: `commit` is what, None where it is gone or cannot be asked (`why`)."""
+
+    source: KitSource
+    kit_ids: tuple[str, ...]
+    locked: str
+    commit: str | None = None
+    why: str = ""
+
+
+def source_of(kit: LockedKit) -> KitSource:
+    """Give the source of a locked kit, with the ref that was asked for."""
+    return replace(sources.parse_source(kit.source), ref=kit.ref)
+
+
+def missing(kits: Mapping[str, LockedKit]) -> tuple[LockedKit, ...]:
+    """Give the kits of a lock that the store does not have, or not as they were installed."""
+    return tuple(kit for kit in kits.values() if store.differences(kit.digest, kit.kit_id))
+
+
+def moved_refs(kits: Mapping[str, LockedKit], lock: str) -> tuple[Moved, ...]:
+    """Ask what the refs of a lock mean now, each once; a source that cannot be asked is in the answer, with why."""
+    found = []
+    groups: dict[tuple[str, str | None, str], list[str]] = {}
+    for kit in kits.values():
+        if kit.commit is not None and not sources.is_commit(kit.ref):
+            groups.setdefault((kit.source, kit.ref, kit.commit), []).append(kit.kit_id)
+    with store.staging() as directory:
+        for (_, _, locked), ids in groups.items():
+            source = source_of(kits[ids[0]])
+            moved = Moved(source=source, kit_ids=tuple(ids), locked=locked)
+            try:
+                now = fetch.remote_ref(source, install.base_of(lock), directory=directory)
+            except (NotFound, SourceUnavailable, TimedOut) as error:
+                found.append(replace(moved, why=str(error)))
+                continue
+            if now is None or now.commit != locked:
+                found.append(replace(moved, commit=None if now is None else now.commit))
+    return tuple(found)
+
+
+@contextmanager
+def prepared(kits: Mapping[str, LockedKit], lock: str, *, progress: Progress | None = None) -> Iterator[Prepared]:
+    """Get what a lock asks for and the store lacks, and gather what has no approval yet; nothing is installed before `apply`.
+
+    Raises InvalidDocument where a locked commit is gone, or a source gives other bytes than the locked ones, and as
+    `kit_fetch.fetch` does.
+    """
+    wanted = missing(kits)
+    here = [kit for kit in kits.values() if kit not in wanted and approvals.find_kit(kit.digest) is None]
+    with store.staging() as directory:
+        fetched = [_fetched(group, lock, install.subdirectory(directory, index), progress) for index, group in enumerate(_groups(wanted))]
+        yield install.merged([*fetched, *(_present(kit) for kit in here)])
+
+
+def apply(shown: Prepared, lock: str) -> None:
+    """Put what was shown in the store and approve it; the lock stays as it is. Raises StorageError."""
+    with store.locked():
+        kit_lock.note_lock(lock)
+        install.place(shown)
+
+
+def _groups(kits: tuple[LockedKit, ...]) -> list[list[LockedKit]]:
+    """The kits that one fetch gets: of one source, at one commit."""
+    groups: dict[tuple[str, str | None], list[LockedKit]] = {}
+    for kit in kits:
+        groups.setdefault((kit.source, kit.commit), []).append(kit)
+    return list(groups.values())
+
+
+def _fetched(kits: list[LockedKit], lock: str, directory: str, progress: Progress | None) -> Prepared:
+    first = kits[0]
+    places = {kit.kit_id: kit.subdirectory for kit in kits}
+    source = source_of(first)
+    request = Request(source=source, base=install.base_of(lock), commit=first.commit, places=places)
+    try:
+        got = install.stage(fetch.fetch(request, directory, progress=progress), directory)
+    except NotFound as error:
+        if first.commit is None:
+            raise
+        reason = f"locks {first.source} at {first.commit}, which is not to be had any more: {error}"
+        raise InvalidDocument(reason, path=lock, pointer=f"/kits/{first.kit_id}/commit", hint="`vespe kit update` takes another") from None
+    for kit, staged in zip(kits, got.staged, strict=True):
+        if staged.digest != kit.digest:
+            reason = f"locks {kit.digest}, and {kit.source} gives {staged.digest}: these are not the bytes that were pinned"
+            raise InvalidDocument(
+                reason, path=lock, pointer=f"/kits/{kit.kit_id}/digest", hint="find out who changed it; nothing was installed"
+            )
+    return replace(got, locked=tuple(kits))
+
+
+def _present(kit: LockedKit) -> Prepared:
+    """A kit that the store has, as if it were staged: to be shown, and approved where it is."""
+    place = store.place_of(kit.digest)
+    files = store.manifest(kit.digest)
+    staged = Staged(kit_id=kit.kit_id, subdirectory=kit.subdirectory, place=place, digest=kit.digest, files=files)
+    return Prepared(staged=(staged,), locked=(kit,), reviews=(review.review_kit(staged),))

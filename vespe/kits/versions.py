@@ -1,0 +1,143 @@
+"""Versions of tools to compare: one tool directory, a kit or a directory of tools, on disk or in a git revision."""
+
+import hashlib
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Final
+
+from vespe import defaults
+from vespe.documents import strict_json
+from vespe.errors import InvalidDocument, InvalidTool, KitNotFound, NotFound, ProjectNotFound, StorageError
+from vespe.files import locations
+from vespe.git import revisions
+from vespe.kits import roots
+from vespe.models import JsonObject, Tool
+from vespe.projects import project
+from vespe.schemas.comparison import contracts
+from vespe.schemas.comparison.contracts import Change, Contract, Verdict
+from vespe.tools import directory as tool_directory
+
+_TOLD_ELSEWHERE: Final = (defaults.CONFIG_FILE, defaults.DESCRIPTION_FILE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """What became of one tool; `tool` is its name in the new version, or the old where it is gone."""
+
+    tool: str
+    uid: str
+    changes: tuple[Change, ...]
+
+    @property
+    def verdict(self) -> Verdict:
+        """The gravest verdict."""
+        return contracts.verdict_of(self.changes)
+
+    def to_json(self) -> JsonObject:
+        """Give the comparison as `tool diff --json` prints it."""
+        return {"tool": self.tool, "uid": self.uid, "verdict": self.verdict, "changes": [change.to_json() for change in self.changes]}
+
+
+def compare(old: str, new: str, *, cwd: str | None = None) -> list[Comparison]:
+    """Compare two versions, each a path, `REV:path` or a kit's id, tool by tool; what did not change is not listed.
+
+    Two single tools are compared whatever they are called; in a set, tools are matched by name, then by uid. Raises NotFound where
+    there is no such thing, InvalidTool where a tool of either cannot be read, and as `revisions.checked_out` does.
+    """
+    with _opened(old, cwd) as (before, one), _opened(new, cwd) as (after, other):
+        if one and other:
+            return _compared([(before[0], after[0])])
+        return [*_gone_and_new(before, after), *_compared(_matched(before, after))]
+
+
+def _matched(before: Sequence[Tool], after: Sequence[Tool]) -> list[tuple[Tool, Tool]]:
+    named, by_uid = {tool.name: tool for tool in after}, {tool.uid: tool for tool in after}
+    known = {tool.name for tool in before}
+    pairs = []
+    for tool in before:
+        renamed = by_uid.get(tool.uid)
+        other = named.get(tool.name) or (renamed if renamed is not None and renamed.name not in known else None)
+        if other is not None:
+            pairs.append((tool, other))
+    return pairs
+
+
+def _gone_and_new(before: Sequence[Tool], after: Sequence[Tool]) -> Iterator[Comparison]:
+    matched = _matched(before, after)
+    old, new = {id(pair[0]) for pair in matched}, {id(pair[1]) for pair in matched}
+    for tool in before:
+        if id(tool) not in old:
+            gone = Change(part="tool", verdict="breaking", message="is gone: calls of it find nothing", side="old")
+            yield Comparison(tool=tool.name, uid=tool.uid, changes=(gone,))
+    for tool in after:
+        if id(tool) not in new:
+            added = Change(part="tool", verdict="compatible", message="is new")
+            yield Comparison(tool=tool.name, uid=tool.uid, changes=(added,))
+
+
+def _compared(pairs: Sequence[tuple[Tool, Tool]]) -> list[Comparison]:
+    found = []
+    for old, new in pairs:
+        changes = contracts.changes(_contract(old), _contract(new))
+        if changes:
+            found.append(Comparison(tool=new.name, uid=new.uid, changes=tuple(changes)))
+    return found
+
+
+def _contract(tool: Tool) -> Contract:
+    details = tool.document.get("implementation_details")
+    return contracts.contract_of(tool, command={"details": details, "files": dict(_digests(tool.directory or ""))})
+
+
+def _digests(directory: str) -> Iterator[tuple[str, str]]:
+    for path, _, files in os.walk(directory):
+        for name in sorted(files):
+            file = os.path.join(path, name)
+            relative = os.path.relpath(file, directory)
+            if relative not in _TOLD_ELSEWHERE and "__pycache__" not in relative:
+                try:
+                    yield relative, hashlib.sha256(strict_json.read_bytes(file)).hexdigest()
+                except (InvalidDocument, StorageError) as error:
+                    yield relative, str(error)
+
+
+@contextmanager
+def _opened(name: str, cwd: str | None) -> Iterator[tuple[list[Tool], bool]]:
+    """Give the tools of one version, and whether it is a single tool."""
+    path = os.path.join(cwd or os.curdir, name)
+    if os.path.isdir(path):
+        yield _tools(os.path.realpath(path), name)
+    elif ":" in name:
+        with revisions.checked_out(name, cwd=cwd) as directory:
+            yield _tools(directory, name)
+    elif roots.KIT_ID.fullmatch(name):
+        try:
+            kit = roots.find_kit(name, project=_project_at(cwd))
+        except KitNotFound as error:
+            raise NotFound(f"{name} is neither a directory nor a kit", hint=error.hint) from None
+        yield _tools(kit.path, name)
+    else:
+        raise NotFound(f"there is no directory {name}", hint="name a tool's directory, a kit, or REV:path for a git revision")
+
+
+def _project_at(cwd: str | None) -> str | None:
+    try:
+        return locations.find_project(cwd)
+    except ProjectNotFound:
+        return None
+
+
+def _tools(directory: str, name: str) -> tuple[list[Tool], bool]:
+    if os.path.lexists(os.path.join(directory, defaults.CONFIG_FILE)) and os.path.basename(directory) != defaults.PROJECT_DIR:
+        return [tool_directory.load(directory)], True
+    inner = next((path for path in (project.tools_dir(directory), os.path.join(directory, defaults.TOOLS_DIR)) if os.path.isdir(path)), "")
+    holder = inner or directory
+    try:
+        uids = sorted(uid for uid in os.listdir(holder) if os.path.lexists(os.path.join(holder, uid, defaults.CONFIG_FILE)))
+    except OSError as error:
+        raise StorageError("read", holder, error) from error
+    if not uids and not os.path.lexists(os.path.join(directory, defaults.KIT_CONFIG_FILE)):
+        raise InvalidTool(name, ["holds no tools: no directory in it has a config.json"], path=name)
+    return [tool_directory.load(os.path.join(holder, uid)) for uid in uids], False

@@ -1,0 +1,98 @@
+"""This project's entry among an MCP client's servers: the command that serves it, its name, and finding it again."""
+
+import hashlib
+import os
+import re
+import sys
+from collections.abc import Sequence
+from typing import Any, Final
+
+from vespe.documents import jsonc, jsonc_edits, toml
+from vespe.errors import InvalidDocument, UsageError
+from vespe.mcp_server.clients.table import Client
+from vespe.models import JsonObject
+
+_SERVE: Final = ["mcp", "serve", "--project"]
+_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,40}")
+_MAX_SLUG: Final = 24
+
+
+def server_command(root: str, extra: Sequence[str] = ()) -> list[str]:
+    """Give the argv that serves the project at `root` from anywhere: absolute paths, so that no PATH is needed."""
+    beside = os.path.join(os.path.dirname(os.path.abspath(sys.executable)), "vespe")
+    program = [beside] if os.access(beside, os.X_OK) else [os.path.abspath(sys.executable), "-I", "-m", "vespe"]
+    return [*program, *_SERVE, root, *extra]
+
+
+def servers_of(client: Client, text: str, *, path: str) -> JsonObject:
+    """Give the servers by name that a client's file holds; raises InvalidDocument for a file that cannot be read."""
+    if not text.strip("\ufeff \t\r\n"):
+        return {}
+    if client.toml:
+        found: Any = toml.read_toml(text, path=path).get(client.key, {})
+        return found if isinstance(found, dict) else {}
+    node = jsonc.parse(text, path=path)
+    jsonc.as_object(node, path=path)
+    member = jsonc.find(node, [client.key], path=path)
+    if member is None:
+        return {}
+    if not isinstance(member.node.value, dict):
+        line = text.count("\n", 0, member.node.start) + 1
+        raise InvalidDocument(f"`{client.key}` must be an object", path=path, line=line)
+    return member.node.value
+
+
+def serves(entry: object, root: str) -> bool:
+    """Whether an entry is one that serves the project at `root`."""
+    args = entry.get("args") if isinstance(entry, dict) else None
+    if not isinstance(args, list):
+        return False
+    place = next((number for number in range(len(args)) if args[number : number + 3] == _SERVE), None)
+    named = args[place + 3 : place + 4] if place is not None else []
+    return bool(named) and isinstance(named[0], str) and os.path.realpath(named[0]) == os.path.realpath(root)
+
+
+def entry_name(servers: JsonObject, root: str, *, wanted: str | None) -> str:
+    """Give the name to write the entry under: `wanted`, else that of this project's entry, else a free one after its directory.
+
+    Raises UsageError for a name that clients do not take.
+    """
+    if wanted is not None:
+        if not _NAME.fullmatch(wanted):
+            raise UsageError(f"{wanted!r} is no name of a server: it takes letters, digits, _ and -, 40 at most")
+        return wanted
+    mine = next((name for name, entry in servers.items() if serves(entry, root)), None)
+    if mine is not None:
+        return mine
+    slug = re.sub(r"[^a-z0-9]+", "-", os.path.basename(os.path.realpath(root)).lower()).strip("-")[:_MAX_SLUG].strip("-")
+    plain = f"vespe-{slug}" if slug else "vespe"
+    digest = hashlib.sha256(os.fsencode(os.path.realpath(root))).hexdigest()
+    return plain if plain not in servers else f"{plain}-{digest[:6]}"
+
+
+def merged(client: Client, text: str, name: str, *, entry: JsonObject, path: str) -> str:
+    """Give a client's file with the entry under `name`; what else an entry of that name holds stays. Raises InvalidDocument."""
+    if client.toml:
+        return toml.with_table(text, client.key, name, values=entry, path=path)
+    known = servers_of(client, text, path=path).get(name)
+    if not isinstance(known, dict):
+        return jsonc_edits.with_member(text, [client.key, name], entry, path=path)
+    for key, value in entry.items():
+        text = jsonc_edits.with_member(text, [client.key, name, key], value, path=path)
+    return text
+
+
+def unmerged(client: Client, text: str, name: str, *, path: str) -> str:
+    """Give a client's file without the entry under `name`. Raises InvalidDocument."""
+    if client.toml:
+        return toml.without_table(text, client.key, name, path=path)
+    return jsonc_edits.without_member(text, [client.key, name], path=path)
+
+
+def is_made_of(client: Client, text: str, origin: str, *, name: str, root: str) -> bool:
+    """Say whether a client's file is exactly what writing its entry `name`, which serves the project at `root`, made of `origin`."""
+    try:
+        entry = servers_of(client, text, path="").get(name)
+        return isinstance(entry, dict) and serves(entry, root) and merged(client, origin, name, entry=entry, path="") == text
+    except (InvalidDocument, TypeError):  # such an entry, or such a file, was none of ours
+        return False

@@ -1,0 +1,36 @@
+"""Trust in a process that lives: every call asks, and only what may have changed is looked at again."""
+
+import os
+from collections.abc import Mapping
+
+from vespe import defaults
+from vespe.files.stamps import Stamp, settled, stamp
+from vespe.trust import approvals, gate
+
+
+class LiveTrust:
+    """The trust of one project, for many calls.
+
+    A grant that is bound to a place is kept while the place and the user's approvals are as they were; one that is bound
+    to bytes is checked against the bytes each time, of which only those that changed are read again.
+    """
+
+    def __init__(self, root: str, *, environ: Mapping[str, str], trusted: bool = False) -> None:
+        self._check = gate.TrustCheck(root, environ=environ, trusted=trusted)
+        self._watched = (os.path.join(root, defaults.PROJECT_DIR), approvals.directory())
+        self._kept: dict[str | None, tuple[gate.Grant, tuple[Stamp, ...]]] = {}
+
+    def check(self, tool_directory: str | None = None) -> gate.Grant:
+        """Give the grant under which the tool in `tool_directory` may run now; raises as `trust.check` does."""
+        stamps = self.stamps()
+        kept = self._kept.get(tool_directory)
+        if kept is not None and kept[1] == stamps:
+            return kept[0]
+        grant = self._check.check(tool_directory)
+        if grant.files is None and grant.kind != "tool" and settled(stamps):
+            self._kept[tool_directory] = (grant, stamps)
+        return grant
+
+    def stamps(self) -> tuple[Stamp, ...]:
+        """Give what changes when an approval is given or taken back, or the project is another one."""
+        return tuple(stamp(path) for path in self._watched)

@@ -1,0 +1,116 @@
+"""What a server shows of a project's tools, and why it leaves the others out."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from vespe import defaults
+from vespe.errors import NotTrusted, VespeError
+from vespe.models import Entry, Row, Tool
+from vespe.projects.workspace import Workspace
+from vespe.trust.gate import Grant
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """What the one who serves asks for: tools of these kits (`project_tools` too), of these names, and read-only ones.
+
+    An empty `kits` or `names` asks for all; `read_only` for those whose annotations say `readOnlyHint: true`.
+    """
+
+    kits: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    read_only: bool = False
+
+    def means(self, tool: Tool | Entry) -> bool:
+        """Say whether a tool's kit and name are asked for."""
+        if self.kits and tool.scope not in self.kits:
+            return False
+        return not self.names or tool.name in self.names or tool.uid in self.names
+
+    def takes(self, tool: Tool) -> bool:
+        """Say whether a tool is asked for."""
+        return self.means(tool) and (not self.read_only or tool.annotations.get("readOnlyHint") is True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """The tools that are shown, by name and in its order, and a sentence on each that is left out."""
+
+    tools: Mapping[str, Tool]
+    left_out: tuple[str, ...]
+
+
+Granted = Callable[[str | None], Grant]
+Load = Callable[[Entry], Tool]
+
+
+def shown(workspace: Workspace, *, selection: Selection, granted: Granted, load: Load, registered: Callable[[str], bool]) -> Shown:
+    """Give what is shown now. `granted` says whether a tool directory is trusted, `load` reads one.
+
+    `registered` says whether a name has an implementation in this process. Raises NotTrusted where nothing of the project
+    is trusted; what one tool lacks never hides another.
+    """
+    gate = _Gate(granted)
+    tools: dict[str, Tool] = {}
+    left_out: list[str] = []
+    winners: dict[str | None, str] = {}
+    for row in workspace.ordered_rows():
+        first = winners.setdefault(row.entry.name, row.entry.scope)
+        if row.status == "broken":
+            left_out.append(broken(row))
+        if row.status == "shadowed" and selection.means(row.entry):
+            left_out.append(f"{row.entry.name} of {row.entry.scope} is left out: {first} has one of that name and comes before")
+        if row.status != "available":
+            continue
+        try:
+            gate.admit(row.entry)
+            tool = load(row.entry)
+        except VespeError as error:
+            left_out.append(f"{row.entry.name} is left out: {error}")
+            continue
+        if tool.implementation is None and not registered(tool.name):
+            left_out.append(f"{tool.name} is left out: nothing implements it; {tool.directory}/{defaults.CONFIG_FILE} says no type")
+        elif selection.takes(tool):
+            tools[tool.name] = tool
+    gate.refuse_if_all_shut()
+    return Shown(tools=dict(sorted(tools.items())), left_out=(*left_out, *_unknown(selection, workspace, tools)))
+
+
+class _Gate:
+    """Asks for trust: once for the project, and where that has none, for each of its own tools."""
+
+    def __init__(self, granted: Granted) -> None:
+        self._granted = granted
+        self._opened = False
+        self._refusal: NotTrusted | None = None
+        try:
+            granted(None)
+        except NotTrusted as error:
+            self._refusal = error
+
+    def admit(self, entry: Entry) -> None:
+        """Raise NotTrusted where the tool may not run."""
+        if self._refusal is None:
+            return
+        if entry.kit_id is not None:
+            raise self._refusal
+        self._granted(entry.path)
+        self._opened = True
+
+    def refuse_if_all_shut(self) -> None:
+        """Raise NotTrusted where neither the project nor any tool of its own is trusted."""
+        if self._refusal is not None and not self._opened:
+            raise self._refusal
+
+
+def _unknown(selection: Selection, workspace: Workspace, tools: Mapping[str, Tool]) -> Iterator[str]:
+    """What was asked for by name, and is not shown."""
+    scopes = {scope.name for scope in workspace.scopes if scope.active}
+    yield from (f"there is no active kit {kit!r}, so none of its tools is shown" for kit in selection.kits if kit not in scopes)
+    known = {*tools, *(tool.uid for tool in tools.values())}
+    yield from (f"no tool {name!r} is shown" for name in selection.names if name not in known)
+
+
+def broken(row: Row) -> str:
+    """Say that a tool is left out because it is broken, and what is wrong with it."""
+    return f"{row.entry.name or row.entry.uid} is left out: {row.entry.path}: {row.entry.problem}"

@@ -1,0 +1,122 @@
+"""What a server knows of its project at one moment: the tools that it shows, and what their validity rests on."""
+
+import contextlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from vespe import defaults
+from vespe.calls.path import CallPath
+from vespe.errors import VespeError
+from vespe.files.stamps import Stamp, settled, stamp
+from vespe.mcp_server import marks as server_marks
+from vespe.mcp_server import selection as server_selection
+from vespe.mcp_server.marks import Marks
+from vespe.mcp_server.pages import Ready
+from vespe.mcp_server.selection import Granted, Selection, Shown
+from vespe.models import Entry, JsonObject, Tool
+from vespe.projects.workspace import Workspace
+from vespe.tools import directory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded:
+    """A tool as it was read, with the stamps that it had then; `firm` where those tell of every later change."""
+
+    tool: Tool
+    stamps: tuple[Stamp, Stamp]
+    firm: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """The project's tools at one moment. `refusal` says why none is shown; `pages` keeps what was listed already.
+
+    `firm` says that equal marks mean equal tools; `near` are the places that decide which tool a name means.
+    """
+
+    workspace: Workspace
+    path: CallPath
+    marks: tuple[Marks, object]
+    firm: bool
+    near: tuple[tuple[str, Stamp], ...]
+    tools: Mapping[str, Tool]
+    names: tuple[str, ...]
+    left_out: tuple[str, ...]
+    loaded: Mapping[str, Loaded]
+    refusal: VespeError | None = None
+    pages: dict[tuple[str, int], Ready] = field(default_factory=dict)
+
+    def still_holds(self, name: str) -> bool:
+        """Say whether a name still means the tool that it meant, with the same bytes, at the price of a few calls of the system."""
+        tool = self.tools[name]
+        known = self.loaded[tool.directory or ""]
+        if not known.firm or any(stamp(path) != before for path, before in self.near):
+            return False
+        return stamp(f"{tool.directory}/{defaults.CONFIG_FILE}") == known.stamps[1]
+
+
+def look(
+    workspace: Workspace, path: CallPath, *, selection: Selection, granted: Granted, token: object, before: Snapshot | None
+) -> Snapshot:
+    """Look at the project: what did not change since `before` is not read again. `token` tells of changes in trust."""
+    seen = server_marks.marks(workspace)
+    near = tuple((place, stamp(place)) for place in server_marks.places(workspace))
+    load = _Loading(before.loaded if before else {}, server_marks.by_path(workspace, seen))
+    refusal = None
+    try:
+        found = server_selection.shown(workspace, selection=selection, granted=granted, load=load, registered=path.registry.__contains__)
+    except VespeError as error:
+        found, refusal = Shown(tools={}, left_out=(str(error),)), error
+    return Snapshot(
+        workspace=workspace,
+        path=path,
+        marks=(seen, token),
+        firm=settled((*(found for _, found in near), *server_marks.stamps_in(seen))),
+        near=near,
+        tools=found.tools,
+        names=tuple(found.tools),
+        left_out=found.left_out,
+        loaded=load.loaded,
+        refusal=refusal,
+    )
+
+
+class _Loading:
+    """Loads tools, each once as long as its directory and its config.json stay as they are.
+
+    `seen` are the stamps from before the project was scanned: what still has them has been judged by the scan.
+    """
+
+    def __init__(self, known: Mapping[str, Loaded], seen: Mapping[str, tuple[Stamp, Stamp]]) -> None:
+        self._known, self._seen = known, seen
+        self.loaded: dict[str, Loaded] = {}
+
+    def __call__(self, entry: Entry) -> Tool:
+        stamps = server_marks.tool_stamps(entry)
+        known = self._known.get(entry.path)
+        if known is None or not known.firm or known.stamps != stamps or known.tool.scope != entry.scope:
+            firm = settled(stamps)
+            judged = firm and self._seen.get(entry.path) == stamps
+            known = Loaded(tool=_read(entry, judged=judged), stamps=stamps, firm=firm)
+        self.loaded[entry.path] = known
+        return known.tool
+
+
+def _read(entry: Entry, *, judged: bool) -> Tool:
+    if judged:
+        with contextlib.suppress(VespeError, KeyError):
+            return directory.load_judged(entry.path, scope=entry.scope, kit_id=entry.kit_id)
+    return directory.load(entry.path, scope=entry.scope, kit_id=entry.kit_id)
+
+
+def unreadable(before: Snapshot, error: VespeError) -> Snapshot:
+    """Give a project that cannot be opened now: nothing of it is shown, and the next look tries again."""
+    return replace(before, firm=False, tools={}, names=(), left_out=(str(error),), refusal=error, pages={})
+
+
+def differs(before: Snapshot, after: Snapshot, *, definition: Callable[[Tool], JsonObject]) -> bool:
+    """Say whether what clients are shown is another list; tools that were not read again are the same."""
+    if before.names != after.names:
+        return True
+    pairs = ((before.tools[name], after.tools[name]) for name in after.names)
+    return any(old is not new and definition(old) != definition(new) for old, new in pairs)

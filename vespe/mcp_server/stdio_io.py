@@ -1,0 +1,69 @@
+"""Messages out of one descriptor, each whole: never two mixed, and never waiting for a reader that is gone."""
+
+import json
+import os
+import select
+import threading
+from typing import Final
+
+from vespe.documents import strict_json
+from vespe.mcp_server.pages import Ready
+from vespe.models import JsonObject
+
+_HANGUP: Final = select.POLLHUP | select.POLLERR | select.POLLNVAL
+_PATIENCE_MS: Final = 500
+"""How long a full pipe is waited for once nobody writes to stdin any more."""
+_SLICE_MS: Final = 100
+
+
+class Outbox:
+    """Sends messages to a client from several threads, a line each.
+
+    `source` is the descriptor that the client writes to: when that is hung up and nobody takes what is sent either, the
+    client is `gone`, and what else is sent is dropped.
+    """
+
+    def __init__(self, descriptor: int, *, source: int) -> None:
+        self.gone = False
+        self._descriptor = descriptor
+        self._lock = threading.Lock()
+        self._room = select.poll()
+        self._room.register(descriptor, select.POLLOUT)
+        self._source = select.poll()
+        self._source.register(source, getattr(select, "POLLRDHUP", 0))
+
+    def send(self, message: JsonObject) -> None:
+        """Send one message; when this returns it is written, or the client is gone."""
+        data = memoryview(encoded(message))
+        with self._lock:
+            while data and not self.gone:
+                data = data[self._write(data) :]
+
+    def _write(self, data: memoryview) -> int:
+        """Write what fits without waiting; 0 where that is nothing yet."""
+        events = self._room.poll(_SLICE_MS)
+        if not events:
+            self._wait()
+            return 0
+        if events[0][1] & _HANGUP:
+            self.gone = True
+            return 0
+        try:
+            return os.write(self._descriptor, data[: select.PIPE_BUF])
+        except BlockingIOError:
+            return 0
+        except OSError:
+            self.gone = True
+            return 0
+
+    def _wait(self) -> None:
+        if self._source.poll(0):
+            self.gone = not self._room.poll(_PATIENCE_MS)
+
+
+def encoded(message: JsonObject) -> bytes:
+    """Give a message as its line; a result whose text is ready is not written again."""
+    result = message.get("result")
+    if isinstance(result, Ready):
+        return f'{{"jsonrpc":"2.0","id":{json.dumps(message["id"])},"result":{result.text}}}\n'.encode()
+    return strict_json.compact_json(message).encode() + b"\n"

@@ -1,0 +1,177 @@
+"""The tools that a project serves: what is shown, as ready-made lists, and calls of them through one call path."""
+
+import copy
+import os
+import threading
+from collections.abc import Callable
+
+from vespe import errors
+from vespe.adapters.mcp import McpShape
+from vespe.calls.executors.mcp.sessions import Sessions
+from vespe.calls.log import CallLog
+from vespe.calls.path import CallPath
+from vespe.calls.registry import ToolRegistry
+from vespe.mcp_server import marks, pages, revisions, snapshot
+from vespe.mcp_server import resources as server_resources
+from vespe.mcp_server.grants import LiveTrust
+from vespe.mcp_server.selection import Selection
+from vespe.mcp_server.snapshot import Snapshot
+from vespe.models import JsonObject, Tool
+from vespe.outcomes import Call, Outcome
+from vespe.projects.workspace import Workspace, fingerprint, open_workspace
+
+_SHAPE = McpShape()
+
+
+class ServedTools:
+    """The tools of one project, for as many clients as there are; safe to share between threads.
+
+    What is on disk is looked at again whenever a client lists, and whenever a called tool is not what it was: what is
+    shown and what runs are never older than the question. Whoever serves them closes them.
+    Raises NotTrusted where nothing of the project may run.
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        *,
+        registry: ToolRegistry | None = None,
+        trusted: bool = False,
+        selection: Selection | None = None,
+        keep_arguments: bool = False,
+    ) -> None:
+        self._environment = dict(os.environ)
+        self._registry = registry if registry is not None else ToolRegistry()
+        self._selection = selection or Selection()
+        self._trust = LiveTrust(workspace.root, environ=self._environment, trusted=trusted)
+        self._sessions = Sessions()
+        self._log = CallLog(workspace.root, keep_arguments=keep_arguments, kept=True)
+        self._lock = threading.RLock()
+        self.version = 0
+        self._now = self._look(workspace, None)
+        if self._now.refusal is not None:
+            raise self._now.refusal
+
+    def __enter__(self) -> "ServedTools":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End what is kept between calls: the sessions with MCP servers."""
+        self._sessions.close()
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """A sentence on each tool that is not shown though it could be meant."""
+        return self._now.left_out
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the tools that are shown, sorted."""
+        return self._now.names
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the project's configuration names and the machine does not have."""
+        return self._now.workspace.warnings
+
+    def refresh(self) -> bool:
+        """Look whether the project changed; True, and another `version`, where what clients are shown is another list now."""
+        with self._lock:
+            before = self._now
+            if before.firm and (marks.marks(before.workspace), self._token()) == before.marks:
+                return False
+            try:
+                self._now = self._look(self._reopened(before), before)
+            except errors.VespeError as error:
+                self._now = snapshot.unreadable(before, error)
+            changed = snapshot.differs(before, self._now, definition=_newest)
+            self.version += changed
+            return changed
+
+    def page(self, revision: str, cursor: str | None) -> JsonObject:
+        """Give one page of `tools/list` as it is now; raises ProtocolError for a cursor that is none."""
+        self.refresh()
+        now = self._now
+        start = pages.first(now.names, cursor)
+        if (ready := now.pages.get((revision, start))) is None:
+            made = pages.page(now.names, cursor, key="tools", item=lambda name: _entry(now.tools[name], revision))
+            ready = now.pages[revision, start] = pages.Ready(revisions.complete(made, revision, cached=True))
+        return ready
+
+    def resources(self, cursor: str | None) -> JsonObject:
+        """Give one page of `resources/list`: each tool's description.md."""
+        self.refresh()
+        now = self._now
+        return pages.page(now.names, cursor, key="resources", item=lambda name: server_resources.resource_of(now.tools[name]))
+
+    def read(self, uri: str) -> JsonObject:
+        """Give the contents of one resource; raises ProtocolError where there is none."""
+        self.refresh()
+        return server_resources.contents(uri, self._now.tools)
+
+    def in_process(self, name: str) -> bool:
+        """Say whether the tool is code of this process."""
+        return name in self._registry
+
+    def call(
+        self, name: str, arguments: JsonObject, *, cancel: threading.Event | None, progress: Callable[[str], None] | None
+    ) -> tuple[Outcome, JsonObject | None]:
+        """Run a call of a tool that is shown; raises ToolNotFound, and NotTrusted where none is any more."""
+        tool = self.tool(name)
+        path = self._now.path
+        if progress is not None:
+            path = copy.copy(path)
+            path.progress = progress
+        return path.run_tool(tool, Call(tool=name, arguments=arguments), cancel=cancel), tool.output_schema
+
+    def tool(self, name: str) -> Tool:
+        """Give the tool that a name means now; raises as `call` does."""
+        now = self._now
+        if name not in now.tools or not now.still_holds(name):
+            self.refresh()
+            now = self._now
+        if (tool := now.tools.get(name)) is not None:
+            return tool
+        if now.refusal is not None:
+            raise now.refusal
+        raise errors.ToolNotFound(name[:80], hint="tools/list shows those that are served")
+
+    def _look(self, workspace: Workspace, before: Snapshot | None) -> Snapshot:
+        path = CallPath(
+            workspace=workspace,
+            registry=self._registry,
+            environment=self._environment,
+            granted=self._trust.check,
+            log=self._log,
+            sessions=self._sessions,
+        )
+        return snapshot.look(workspace, path, selection=self._selection, granted=self._trust.check, token=self._token(), before=before)
+
+    def _reopened(self, before: Snapshot) -> Workspace:
+        """Give the project as it is now, opened anew only where its configuration or a kit changed."""
+        seen, _ = before.marks
+        if before.firm and fingerprint(before.workspace) == seen[0]:
+            return before.workspace
+        opened = open_workspace(before.workspace.root)
+        if opened.root != before.workspace.root:
+            raise errors.ProjectNotFound(before.workspace.root)
+        return opened
+
+    def _token(self) -> object:
+        """Give what changes when trust does."""
+        try:
+            grant = self._trust.check(None)
+        except errors.NotTrusted as error:
+            return str(error), self._trust.stamps()
+        return grant.kind
+
+
+def _newest(tool: Tool) -> JsonObject:
+    return _entry(tool, revisions.NEWEST)
+
+
+def _entry(tool: Tool, revision: str) -> JsonObject:
+    return revisions.tool_entry(_SHAPE.definition(tool), tool.output_schema, revision)

@@ -1,0 +1,226 @@
+"""A process that lives on under a supervisor: lines to it and from it at any time, until it is ended with its whole tree."""
+
+import contextlib
+import os
+import selectors
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+from vespe import defaults
+from vespe.errors import StorageError
+from vespe.processes.supervised_tree import Supervised, payload
+
+MAX_LINE_BYTES: Final = 4 * defaults.LARGER_CAP_BYTES
+"""What one line that the process writes may have; past it the process is ended."""
+_PATIENCE_S: Final = 0.4
+_LOOK_S: Final = 60.0
+
+
+class LastingProcess:
+    """One process for as long as its owner wants it; safe to share between threads.
+
+    The process reads lines from stdin and writes lines to the descriptor that is the last of its arguments. Each of those is
+    given to `heard`, and `over` is called once when the whole tree is gone: both in a thread of this object's own. What the tree wrote to
+    stderr before a line has been taken before `heard` gets the line.
+    """
+
+    def __init__(
+        self, argv: Sequence[str], *, cwd: str, env: Mapping[str, str], heard: Callable[[bytes], None], over: Callable[[], None]
+    ) -> None:
+        self._tree = _Tree(os.path.basename(argv[0]))
+        self._argv, self._cwd, self._env = argv, cwd, env
+        self._heard, self._over = heard, over
+        self._lock = threading.Lock()
+        self._waiting: deque[bytes] = deque()
+        self._farewell_at: float | None = None
+        self._end_at: float | None = None
+        self._grace_s = defaults.ORPHAN_GRACE_S
+        self._said_goodbye = False
+        self._gone = threading.Event()
+        self._waker = -1
+
+    def start(self) -> None:
+        """Start it; raises InvalidArguments and StorageError."""
+        command = payload([self._argv], cwd=self._cwd, env=self._env, result=True)
+        with contextlib.ExitStack() as undone:
+            undone.callback(self._tree.close)
+            self._waker = self._tree.waker()
+            self._tree.start(command, stdin=b"", cap_bytes=MAX_LINE_BYTES)
+            threading.Thread(target=self._pump, name="vespe-lasting", daemon=True).start()
+            undone.pop_all()
+
+    def send(self, line: bytes) -> None:
+        """Give the process a line, as soon as it takes it; one that is over or is being ended gets nothing more."""
+        with self._lock:
+            self._waiting.append(line)
+            self._wake()
+
+    def close(self, *, farewell_s: float) -> None:
+        """End its stdin, and after so long whatever of the tree is still there. Returns at once."""
+        with self._lock:
+            if self._farewell_at is None:
+                self._farewell_at = time.monotonic() + farewell_s
+                self._wake()
+
+    def end(self, grace_s: float = defaults.ORPHAN_GRACE_S) -> None:
+        """End the tree: TERM, the grace, KILL. Returns at once."""
+        with self._lock:
+            self._farewell_at, self._grace_s = 0.0, grace_s
+            self._wake()
+
+    def wait(self, seconds: float) -> bool:
+        """Wait until nothing of it is left; False where that takes longer."""
+        return self._gone.wait(seconds)
+
+    @property
+    def written(self) -> int:
+        """How many bytes the tree has written to stderr so far."""
+        with self._lock:
+            return self._tree.outputs["stderr"].count
+
+    def said_since(self, mark: int) -> bytes:
+        """Give what the tree wrote to stderr since `written` was `mark`: the last LOG_TAIL_BYTES of it."""
+        with self._lock:
+            return self._tree.outputs["stderr"].kept_since(mark)
+
+    def born_since(self, moment: float) -> list[int]:
+        """Give the processes of the tree that began after a moment of `boot_time`; none where the system does not tell."""
+        found: list[int] = []
+        queue = [self._tree.supervisor]
+        while queue:
+            children = _children(queue.pop())
+            found += [pid for pid in children if _began(pid) > moment]
+            queue += children
+        return found
+
+    def _wake(self) -> None:
+        if self._waker >= 0:
+            with contextlib.suppress(BlockingIOError):
+                os.write(self._waker, b"x")
+
+    def _pump(self) -> None:
+        """Move bytes until the tree is gone, or until it should have been."""
+        try:
+            while self._tree.supervised and (wait := self._due()) > 0:
+                for key, _ in self._tree.selector.select(wait):
+                    self._serve(key.fd, key.data)
+        finally:
+            with self._lock:
+                self._tree.close()
+                self._waker = -1
+            self._over()
+            self._gone.set()
+
+    def _due(self) -> float:
+        """Do what is due, and give how long to wait for more; 0 where it has been waited long enough."""
+        with self._lock:
+            now = time.monotonic()
+            if self._end_at is not None:
+                return self._end_at - now
+            if self._farewell_at is None:
+                return _LOOK_S
+            if not self._said_goodbye and self._farewell_at:
+                self._said_goodbye = True
+                self._tree.goodbye()
+            if now >= self._farewell_at:
+                self._end_at = now + self._grace_s + _PATIENCE_S
+                self._tree.tell_end(self._grace_s)
+                return self._grace_s + _PATIENCE_S
+            return self._farewell_at - now
+
+    def _serve(self, fd: int, name: str) -> None:
+        lines: list[bytes] = []
+        with self._lock:
+            if name == "wake":
+                os.read(fd, 4096)
+                while self._waiting:
+                    self._tree.feed(self._waiting.popleft())
+            elif name == "feed":
+                self._tree.write(fd)
+            else:
+                lines = self._read(name)
+        for line in lines:
+            self._heard(line)
+
+    def _read(self, name: str) -> list[bytes]:
+        """Take what one pipe has; gives the lines that are whole now."""
+        tree, output = self._tree, self._tree.outputs[name]
+        if name == "result":
+            # One read takes all that a pipe holds: what the tree wrote before this line is in it.
+            tree.outputs["stderr"].read()
+        if not output.read():
+            tree.selector.unregister(output.fd)
+            tree.supervised = tree.supervised and name != "status"
+        if name == "status" and b"\nE " in output.data and self._end_at is None:
+            # What it left behind is the supervisor's to end.
+            self._end_at = time.monotonic() + defaults.ORPHAN_GRACE_S + _PATIENCE_S
+            tree.wake()
+        if name != "result":
+            return []
+        lines = output.lines()
+        if len(output.data) > MAX_LINE_BYTES and self._farewell_at is None:
+            self._farewell_at = 0.0
+        return lines
+
+
+class _Tree(Supervised):
+    """A supervised tree whose stdin stays open: `stdin` is its descriptor."""
+
+    stdin = -1
+
+    def waker(self) -> int:
+        """Give a descriptor that wakes whoever selects, at each byte written to it; raises StorageError."""
+        try:
+            pipe = os.pipe()
+        except OSError as error:
+            raise StorageError("start a process for", self.program, error) from error
+        for fd in pipe:
+            self.open.add(fd)
+            os.set_blocking(fd, False)
+        self.selector.register(pipe[0], selectors.EVENT_READ, "wake")
+        return pipe[1]
+
+    def fed(self, fd: int) -> None:
+        """Keep the pipe."""
+        self.stdin = self.stdin if fd == self.control else fd
+
+    def feed(self, data: bytes) -> None:
+        """Have these bytes written to stdin."""
+        if self.stdin not in self.open:
+            return
+        if not self.feeds[self.stdin]:
+            self.selector.register(self.stdin, selectors.EVENT_WRITE, "feed")
+        self.feeds[self.stdin] = memoryview(bytes(self.feeds[self.stdin]) + data)
+        self.write(self.stdin)
+
+    def goodbye(self) -> None:
+        """End stdin: what has not been written yet stays unwritten."""
+        if self.stdin in self.open:
+            if self.feeds[self.stdin]:
+                self.selector.unregister(self.stdin)
+            self.shut(self.stdin)
+
+
+def boot_time() -> float:
+    """Give the time since the machine started, as `born_since` takes it."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else 0.0
+
+
+def _children(pid: int) -> list[int]:
+    found = b""
+    with contextlib.suppress(OSError):
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            with open(f"/proc/{pid}/task/{thread}/children", "rb") as file:
+                found += file.read()
+    return [int(child) for child in found.split()]
+
+
+def _began(pid: int) -> float:
+    """Give when a process began, in `boot_time`, a clock tick too late; 0 for one that has ended."""
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/stat", "rb") as file:
+        fields = file.read().rpartition(b")")[2].split()
+        return 0.0 if fields[0] == b"Z" else (int(fields[19]) + 1) / os.sysconf("SC_CLK_TCK")
+    return 0.0

@@ -1,0 +1,211 @@
+"""Start a process, feed it, bound what it writes, and end its whole tree: at its end, at the deadline, when Vespe dies."""
+
+import contextlib
+import errno
+import os
+import selectors
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from vespe import defaults
+from vespe.errors import Interrupted, InvalidArguments, OutputTooLarge, TimedOut, ToolExecutionError
+from vespe.processes.signals import open_to_signals, own_handlers_wait, whole
+from vespe.processes.supervised_tree import Supervised, payload
+
+_PATIENCE_S = 0.4
+"""How long after a tree's last KILL the call still waits for its supervisor."""
+_CANCEL_POLL_S = 0.05
+_LOOK_S = 0.5
+"""How long at most it is waited at a time: a signal that comes just before a wait, or to another thread, does not end it."""
+_SAID_BYTES = 2048
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """One process to run: fixed argv, no shell.
+
+    `argv[0]` with a slash is a path, else a name in the absolute directories of `env`'s PATH. `env` is the whole
+    environment. `stdin` is all that the process can read; with `result_fd` a descriptor for one result is open in
+    it, and its number is argv's last element. `timeout_s` counts from the call of `run`; `cap_bytes` bounds stdout,
+    and the result. `name` is what errors call it, by default the program's. `then` are programs that run after it, each where the
+    one before ended with 0; they share all of this, and the last that ran says how the process ended.
+    """
+
+    argv: Sequence[str]
+    cwd: str
+    env: Mapping[str, str]
+    stdin: bytes = b""
+    result_fd: bool = False
+    timeout_s: float
+    cap_bytes: int = defaults.LARGER_CAP_BYTES
+    name: str = ""
+    then: Sequence[Sequence[str]] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finished:
+    """How a process ended: `returncode`, or the number of the `signal` that killed it; one of them is None.
+
+    `stdout` and `result` (None without `result_fd`) are whole; `stderr` is the last LOG_TAIL_BYTES of `stderr_bytes`.
+    """
+
+    returncode: int | None
+    signal: int | None
+    stdout: bytes
+    stderr: bytes
+    result: bytes | None
+    stderr_bytes: int
+    duration_s: float
+
+
+@whole
+def run(command: Command, *, cancel: threading.Event | None = None) -> Finished:
+    """Run a command to its end and give what it wrote; nothing that it started is left when this returns or raises.
+
+    Raises InvalidArguments (an argument that no process can be given), ToolExecutionError (it does not start),
+    OutputTooLarge (with `kept`), TimedOut, Interrupted (`cancel` was set), StorageError (no descriptors or processes
+    are left). On KeyboardInterrupt, and whatever else a handler of signals raises, the tree ends first.
+    """
+    made = payload((command.argv, *command.then), cwd=command.cwd, env=command.env, result=command.result_fd)
+    with own_handlers_wait(), contextlib.closing(_Call(command)) as call:
+        watched = False
+        try:
+            call.start(made, stdin=command.stdin, cap_bytes=command.cap_bytes)
+            call.watch(cancel)
+            watched = True
+        finally:
+            if call.supervisor and not watched:
+                call.end("interrupted", defaults.ORPHAN_GRACE_S)
+                call.watch(None)
+    return call.finished()
+
+
+def child_environment(base: Mapping[str, str], extra: Mapping[str, str]) -> dict[str, str]:
+    """Give the environment of a tool's process: CHILD_ENVIRONMENT and LC_* out of `base`, and all of `extra`."""
+    allowed = {name: value for name, value in base.items() if name in defaults.CHILD_ENVIRONMENT or name.startswith("LC_")}
+    return allowed | dict(extra)
+
+
+class _Call(Supervised):
+    """One run: the supervisor, the pipes to it and to the tool, and why it is being ended. Only its waits can be interrupted."""
+
+    def __init__(self, command: Command) -> None:
+        super().__init__(command.name or os.path.basename(command.argv[0]))
+        self.command = command
+        self.began = time.monotonic()
+        self.deadline = self.began + command.timeout_s
+        self.give_up: float | None = None
+        self.reason = ""
+        self.duration_s = 0.0
+
+    def watch(self, cancel: threading.Event | None) -> None:
+        """Read and write until the tree is gone, or until it should have been."""
+        while self.supervised:
+            now = time.monotonic()
+            if self.give_up is None:
+                if now >= self.deadline:
+                    self.end("timed out", defaults.GRACE_S)
+                elif cancel is not None and cancel.is_set():
+                    self.end("cancelled", defaults.ORPHAN_GRACE_S)
+            elif now >= self.give_up:
+                return
+            look = _CANCEL_POLL_S if cancel is not None and self.give_up is None else _LOOK_S
+            wait = min((self.give_up or self.deadline) - now, look)
+            for key, _ in self._ready(max(wait, 0)):
+                self._serve(key.fd, key.data)
+
+    @open_to_signals
+    def _ready(self, wait_s: float) -> list[tuple[selectors.SelectorKey, int]]:
+        """Wait for pipes that are ready; what an interruption takes away is ready again the next time."""
+        return self.selector.select(wait_s)
+
+    def _serve(self, fd: int, name: str) -> None:
+        """Move the bytes of one pipe that is ready."""
+        if name == "feed":
+            return self.write(fd)
+        output = self.outputs[name]
+        if not output.read() or output.overflows:
+            self.selector.unregister(fd)
+            self.supervised = self.supervised and name != "status"
+        if output.overflows and not self.reason:
+            self.end(name, defaults.ORPHAN_GRACE_S)
+        elif name == "status" and self.give_up is None and b"\nE " in output.data:
+            # The process itself has ended; what it left behind is the supervisor's, and no longer the deadline's.
+            self.give_up = time.monotonic() + defaults.ORPHAN_GRACE_S + _PATIENCE_S
+            self.wake()
+        return None
+
+    def end(self, reason: str, grace_s: float) -> None:
+        """Tell the supervisor to end the tree; `reason` decides what the call will raise."""
+        self.reason = self.reason or reason
+        self.give_up = time.monotonic() + grace_s + _PATIENCE_S
+        self.tell_end(grace_s)
+
+    def close(self) -> None:
+        """As every supervised tree closes; what the call took is known before that."""
+        self.duration_s = time.monotonic() - self.began
+        super().close()
+
+    def finished(self) -> Finished:
+        """What became of the process, or the error that says why not."""
+        said = dict(line.split(b" ", 1) for line in self.outputs["status"].kept.splitlines())
+        self._raise_what_ended_it()
+        if b"F" in said:
+            number, stage = said[b"F"].split(b" ")
+            raise _not_started(self.command, int(number), stage.decode("ascii"))
+        if b"E" not in said:
+            raise ToolExecutionError(f"{self.program} was ended together with the process that watched it", details=self._said())
+        status, stderr = int(said[b"E"]), self.outputs["stderr"]
+        return Finished(
+            returncode=os.WEXITSTATUS(status) if os.WIFEXITED(status) else None,
+            signal=os.WTERMSIG(status) if os.WIFSIGNALED(status) else None,
+            stdout=self.outputs["stdout"].kept,
+            stderr=stderr.kept,
+            result=self.outputs["result"].kept if self.command.result_fd else None,
+            stderr_bytes=stderr.count,
+            duration_s=self.duration_s,
+        )
+
+    def _raise_what_ended_it(self) -> None:
+        if self.reason == "timed out":
+            late = TimedOut(self.program, seconds=self.command.timeout_s)
+            late.details |= self._said()
+            raise late
+        if self.reason == "cancelled":
+            raise Interrupted(f"{self.program} was cancelled and has been ended", details=self._said())
+        for name, what in (("stdout", "to its standard output"), ("result", "as its result")):
+            output = self.outputs[name]
+            if output.overflows:
+                raise OutputTooLarge(
+                    f"{self.program} wrote more than {output.cap} bytes {what} and was ended",
+                    kept=output.kept,
+                    details={"bytes": output.count, "cap_bytes": output.cap, "stream": name},
+                )
+
+    def _said(self) -> dict[str, Any]:
+        """The end of what the process wrote to its standard error, for an error's details."""
+        text = self.outputs["stderr"].kept[-_SAID_BYTES:].decode("utf-8", "replace")
+        return {"stderr": text} if text else {}
+
+
+def _not_started(command: Command, number: int, stage: str) -> InvalidArguments | ToolExecutionError:
+    """The sentence for what the operating system said when the process should have begun."""
+    program, why = command.argv[0], os.strerror(number)
+    details = {"program": program, "errno": number}
+    if stage == "cwd":
+        return ToolExecutionError(f"{program} cannot start in the directory {command.cwd}: {why}", details=details)
+    if number == errno.E2BIG:
+        size = max(len(text.encode("utf-8", "surrogateescape")) for text in command.argv)
+        return InvalidArguments(f"the arguments are longer than the operating system takes: the longest has {size} bytes")
+    if number == errno.ENOENT and "/" not in program:
+        return ToolExecutionError(f"there is no program called {program!r} on PATH", hint="install it, or mend PATH", details=details)
+    if number == errno.ENOENT and os.path.exists(program):
+        return ToolExecutionError(f"{program} cannot run: its first line names an interpreter that does not exist", details=details)
+    if number == errno.EACCES:
+        return ToolExecutionError(f"{program} is not executable", hint=f"chmod +x {program}", details=details)
+    if number == errno.ENOEXEC:
+        return ToolExecutionError(f"{program} is no program: it has neither a machine's format nor a #! line", details=details)
+    return ToolExecutionError(f"{program} cannot start: {why}", details=details)

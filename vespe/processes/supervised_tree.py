@@ -1,0 +1,228 @@
+"""A supervisor with the tree below it: the pipes to both, what came through them, and the word that ends the tree."""
+
+import contextlib
+import fcntl
+import os
+import selectors
+import signal
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+
+from vespe import defaults
+from vespe.errors import InvalidArguments, StorageError
+from vespe.processes.child_scripts import BOOT, boot_message
+
+_SUPERVISOR = os.path.join(os.path.dirname(os.path.abspath(__file__)), "supervisor.py")
+_RESULT_FD = 3
+_CHUNK = 64 * 1024
+_LOADER_VARIABLES = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH")
+"""What an interpreter may need in order to start at all; the supervisor gets nothing else of the environment."""
+_OURS_TO_WRITE = ("control", "stdin")
+
+
+def payload(programs: Sequence[Sequence[str]], *, cwd: str, env: Mapping[str, str], result: bool) -> bytes:
+    """Give programs, by their argv, as the supervisor's `main` takes them, after the supervisor itself.
+
+    Each runs where the one before ended with 0. With `result` a descriptor for results is open in them, and its number is the last
+    element of the first one's argv. Raises InvalidArguments for what no process can be given.
+    """
+    first, *then = programs
+    document = {
+        "programs": [_program([*first, str(_RESULT_FD)] if result else first), *(_program(argv) for argv in then)],
+        "cwd": _path(cwd, "the working directory"),
+        "env": {_path(name, "a variable's name"): _path(value, f"the variable {name}") for name, value in env.items()},
+        "result": result,
+        "vespe": os.getpid(),
+    }
+    return boot_message(_SUPERVISOR, document)
+
+
+def _program(argv: Sequence[str]) -> list[bytes]:
+    return [_path(argv[0], "the program"), *(_argument(text, index) for index, text in enumerate(argv[1:], 1))]
+
+
+def _argument(text: str, index: int) -> bytes:
+    try:
+        data = text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise InvalidArguments(f"argument {index} of the process holds a lone surrogate, which UTF-8 cannot say") from None
+    if b"\0" in data:
+        raise InvalidArguments(f"argument {index} of the process holds a NUL character")
+    return data
+
+
+def _path(text: str, what: str) -> bytes:
+    """A text that may have come from the operating system: undecodable bytes are given back as they were."""
+    try:
+        data = os.fsencode(text)
+    except UnicodeEncodeError:
+        raise InvalidArguments(f"{what} holds a character that the file system cannot say: {text!a}") from None
+    if b"\0" in data:
+        raise InvalidArguments(f"{what} holds a NUL character")
+    return data
+
+
+class Output:
+    """One pipe that the tree writes to: at most `cap` bytes kept, its head or its tail, all counted."""
+
+    __slots__ = ("cap", "count", "data", "fd", "keep_tail")
+
+    def __init__(self, fd: int, cap: int, *, keep_tail: bool = False) -> None:
+        self.fd, self.cap, self.keep_tail = fd, cap, keep_tail
+        self.data, self.count = bytearray(), 0
+
+    def read(self) -> bool:
+        """Take what is there; False at the end of file."""
+        try:
+            chunk = os.read(self.fd, _CHUNK)
+        except BlockingIOError:
+            return True
+        self.count += len(chunk)
+        self.data += chunk
+        if self.keep_tail and len(self.data) > self.cap * 2:
+            del self.data[: -self.cap]
+        return bool(chunk)
+
+    def drain(self) -> None:
+        """Take what is left in the pipe after the tree has ended; an outsider that holds it open is not waited for."""
+        before = -1
+        while before != self.count and not self.overflows:
+            before = self.count
+            self.read()
+
+    def lines(self) -> list[bytes]:
+        """Give the whole lines that are there, and keep the rest; to be asked after each `read`."""
+        end = self.data.rfind(b"\n", max(len(self.data) - _CHUNK, 0)) + 1
+        whole = bytes(self.data[:end]).split(b"\n")[:-1]
+        del self.data[:end]
+        return whole
+
+    def kept_since(self, mark: int) -> bytes:
+        """Give what is kept of what came after the first `mark` bytes."""
+        fresh = min(self.count - mark, self.cap)
+        return bytes(self.data[-fresh:]) if fresh > 0 else b""
+
+    @property
+    def overflows(self) -> bool:
+        return not self.keep_tail and self.count > self.cap
+
+    @property
+    def kept(self) -> bytes:
+        return bytes(self.data[-self.cap :] if self.keep_tail else self.data[: self.cap])
+
+
+class Supervised:
+    """A supervisor and its tree, from our side; every method is for one thread at a time.
+
+    `program` is what errors call what is started. `feeds` holds what is still to be written, by descriptor; `outputs` what has been read.
+    """
+
+    def __init__(self, program: str) -> None:
+        self.program = program
+        self.supervisor = 0
+        self.supervised = True
+        self.control = -1
+        self.open: set[int] = set()
+        self.selector = selectors.PollSelector()
+        self.feeds: dict[int, memoryview] = {}
+        self.outputs: dict[str, Output] = {}
+
+    def start(self, command: bytes, *, stdin: bytes, cap_bytes: int) -> None:
+        """Make the pipes and start the supervisor on their other ends; raises StorageError."""
+        theirs: list[int] = []
+        fed = {"control": command, "stdin": stdin}
+        try:
+            for name in ("control", "status", "stderr", "stdin", "stdout", "result"):
+                theirs.append(self._pipe(name, fed.get(name, b""), cap_bytes))
+            self.supervisor = os.posix_spawn(
+                sys.executable,
+                [sys.executable, "-I", "-S", "-B", "-c", BOOT],
+                {name: os.environ[name] for name in _LOADER_VARIABLES if name in os.environ},
+                file_actions=[(os.POSIX_SPAWN_DUP2, fd, number) for number, fd in enumerate(theirs)],
+                setpgroup=0,  # from its first moment a terminal's Ctrl-C is ours alone
+                setsigmask=(),
+            )
+        except OSError as error:
+            raise StorageError("start a process for", self.program, error) from error
+        finally:
+            for fd in theirs:
+                os.close(fd)
+
+    def _pipe(self, name: str, data: bytes, cap_bytes: int) -> int:
+        """Make one pipe, keep our end of it, and give theirs: above the numbers that it will be copied to."""
+        reader, writer = os.pipe()
+        ours, theirs = (writer, reader) if name in _OURS_TO_WRITE else (reader, writer)
+        self.open.add(ours)
+        os.set_blocking(ours, False)
+        if name in _OURS_TO_WRITE:
+            self.control = ours if name == "control" else self.control
+            self.feeds[ours] = memoryview(data)
+            self.selector.register(ours, selectors.EVENT_WRITE, "feed")
+            self.write(ours)
+        else:
+            tail = {"status": _CHUNK, "stderr": defaults.LOG_TAIL_BYTES}.get(name, 0)
+            self.outputs[name] = Output(ours, tail or cap_bytes, keep_tail=bool(tail))
+            self.selector.register(ours, selectors.EVENT_READ, name)
+        if theirs > 5:
+            return theirs
+        moved = fcntl.fcntl(theirs, fcntl.F_DUPFD_CLOEXEC, 6)
+        os.close(theirs)
+        return moved
+
+    def write(self, fd: int) -> None:
+        """Write what the pipe takes; where that was all, or nobody reads, it is `fed`."""
+        try:
+            self.feeds[fd] = self.feeds[fd][os.write(fd, self.feeds[fd]) :] if self.feeds[fd] else self.feeds[fd]
+        except BlockingIOError:
+            return
+        except BrokenPipeError:
+            self.feeds[fd] = memoryview(b"")
+        if not self.feeds[fd]:
+            self.selector.unregister(fd)
+            self.fed(fd)
+
+    def fed(self, fd: int) -> None:
+        """Take note that a pipe has all that it was to be given: one other than the control pipe is closed."""
+        if fd != self.control:
+            self.shut(fd)
+
+    def shut(self, fd: int) -> None:
+        """Close one of our ends."""
+        self.open.discard(fd)
+        os.close(fd)
+
+    def tell_end(self, grace_s: float) -> None:
+        """Tell the supervisor to end the tree."""
+        if self.feeds.get(self.control):
+            # It has not even read its command: the end of file tells it to go.
+            with contextlib.suppress(KeyError):
+                self.selector.unregister(self.control)
+            self.shut(self.control)
+        elif self.control in self.open:
+            with contextlib.suppress(OSError):
+                os.write(self.control, b"%f\n" % grace_s)
+            self.wake()
+
+    def wake(self) -> None:
+        """Let the supervisor go on where the tool has stopped it; it is our child and not waited for, so the pid is its own."""
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.supervisor, signal.SIGCONT)
+
+    def close(self) -> None:
+        """Take what is left in the pipes, close them, and wait for the supervisor: in the background where it hangs."""
+        for output in self.outputs.values():
+            output.drain()
+        self.selector.close()
+        for fd in tuple(self.open):
+            self.shut(fd)
+        if self.supervisor and self.supervised:
+            threading.Thread(target=_wait, args=(self.supervisor,), daemon=True).start()
+        elif self.supervisor:
+            _wait(self.supervisor)
+
+
+def _wait(pid: int) -> None:
+    # A program that ignores SIGCHLD has its children waited for by the kernel.
+    with contextlib.suppress(ChildProcessError):
+        os.waitpid(pid, 0)

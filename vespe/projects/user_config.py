@@ -1,0 +1,203 @@
+"""The user's own config.json: what only the user may say, how it is read and changed, and where each value came from."""
+
+import copy
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from vespe import defaults
+from vespe.documents import fields, strict_json
+from vespe.documents.pointers import escape_pointer
+from vespe.errors import InvalidDocument, NotFound, StorageError, UsageError
+from vespe.files import locations
+from vespe.files.leftovers import sweep_beside
+from vespe.models import JsonObject, JsonValue
+from vespe.projects import provider_settings
+
+KEYS: Final = ("allow_hosts", "allowed_signers", "approvals", "providers", "sandbox", "secrets")
+"""The settings that there are; a file may hold others, which are kept and mean nothing."""
+SANDBOX: Final = ("off", "auto", "require")
+"""From the widest to the tightest."""
+MASK: Final = "********"
+_SENSITIVE: Final = re.compile(r"(?i)(key|token|secret|password)(?!.*_env$)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserConfig:
+    """What the user's own configuration says; without a file everything has its default.
+
+    `allow_hosts` are the private hosts (`127.0.0.1:8080`) that HTTP tools may reach; `secrets` are values by the name of
+    the environment variable that they stand in for; `sandbox` is `auto`, `require` or `off`.
+    `allowed_signers` is the file (as ssh-keygen reads it) of those whose signed tags count; "" for none.
+    """
+
+    allow_hosts: tuple[str, ...] = ()
+    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
+    providers: JsonObject = field(default_factory=dict, repr=False)
+    approvals: JsonObject = field(default_factory=dict)
+    sandbox: str = "auto"
+    allowed_signers: str = ""
+    document: JsonObject = field(default_factory=dict, repr=False)
+    path: str = ""
+
+
+def config_path() -> str:
+    """Give the path of the user's config.json; a link there, as keepers of dot-files make, is followed."""
+    return os.path.realpath(os.path.join(locations.user_config_dir(), defaults.CONFIG_FILE))
+
+
+def load_user_config() -> UserConfig:
+    """Read the user's configuration. Raises InvalidDocument, with the pointer of what is wrong, and StorageError."""
+    path = config_path()
+    return _checked(strict_json.read_object_if_there(path), path)
+
+
+def get_value(key: str) -> JsonValue:
+    """Give the value of a dotted key (`secrets.GITHUB_TOKEN`), unmasked; raises NotFound where it is not set."""
+    value: JsonValue = load_user_config().document
+    for part in _parts(key):
+        if not isinstance(value, dict) or part not in value:
+            raise NotFound(f"the setting {key} is not set", hint=f"`vespe config set {key} VALUE` sets it")
+        value = value[part]
+    return value
+
+
+def set_value(key: str, value: JsonValue) -> None:
+    """Set a dotted key, in a file that only the user can read; other keys and their order stay.
+
+    Raises UsageError for a key that is none or a value that it cannot have.
+    """
+    *parents, last = _parts(key)
+    if [*parents, last][0] == "providers":
+        provider_settings.refuse_unusable(key, value)
+
+    def change(document: JsonObject) -> None:
+        for part in parents:
+            document = document.setdefault(part, {})
+            if not isinstance(document, dict):
+                raise UsageError(f"{key} cannot be set: {part} is no object")
+        document[last] = value
+
+    _update(key, change)
+
+
+def unset_value(key: str) -> None:
+    """Remove a dotted key; raises NotFound where it is not set."""
+    get_value(key)
+    *parents, last = _parts(key)
+
+    def change(document: JsonObject) -> None:
+        for part in parents:
+            document = document.get(part, {})
+        document.pop(last, None)
+
+    _update(key, change)
+
+
+def narrowed(user: UserConfig, project: JsonObject) -> UserConfig:
+    """Give the user's configuration as a project's config.json tightens it: it can only take away.
+
+    Its `allow_hosts` leaves those hosts that both name; its `sandbox` counts where it is the tighter one. Anything else
+    that only the user may say, and a value of the wrong type, changes nothing.
+    """
+    hosts, sandbox = project.get("allow_hosts"), project.get("sandbox")
+    if isinstance(hosts, list):
+        user = replace(user, allow_hosts=tuple(host for host in user.allow_hosts if host in hosts))
+    if sandbox in SANDBOX and SANDBOX.index(sandbox) > SANDBOX.index(user.sandbox):
+        user = replace(user, sandbox=sandbox)
+    return user
+
+
+def origins(user: UserConfig, project: JsonObject | None = None, *, project_path: str = "") -> list[tuple[str, JsonValue, str]]:
+    """List every setting in force as (dotted key, value, file or `default`), by key; secrets are masked.
+
+    `project` is the project's config.json, from which the active kits, the order of scopes and what it tightens come.
+    """
+    found: dict[str, tuple[JsonValue, str]] = {"allow_hosts": ([], "default"), "sandbox": ("auto", "default")}
+    for key in KEYS:
+        if key in user.document:
+            found.update({name: (value, user.path) for name, value in _leaves(key, user.document[key])})
+    if project is not None:
+        tight = narrowed(user, project)
+        for key, value, own in (
+            ("allow_hosts", list(tight.allow_hosts), list(user.allow_hosts)),
+            ("sandbox", tight.sandbox, user.sandbox),
+        ):
+            found |= {key: (value, project_path)} if value != own else {}
+        for key, default in (("active_kits", []), ("tool_resolution_order", list(defaults.DEFAULT_ORDER))):
+            found[key] = (project[key], project_path) if key in project else (default, "default")
+    return [(key, value, file) for key, (value, file) in sorted(found.items())]
+
+
+def _leaves(key: str, value: JsonValue) -> list[tuple[str, JsonValue]]:
+    if isinstance(value, dict):
+        return [leaf for name, item in value.items() for leaf in _leaves(f"{key}.{name}", item)]
+    return [(key, MASK if key.startswith("secrets.") or _is_private(key) else value)]
+
+
+def masked(key: str, value: JsonValue) -> JsonValue:
+    """Give the value under a dotted key as it may be shown, keys of providers masked; `secrets`, asked for by name, are shown."""
+    if isinstance(value, dict):
+        return {name: masked(f"{key}.{name}", item) for name, item in value.items()}
+    return MASK if not key.startswith("secrets.") and _is_private(key) else value
+
+
+def _is_private(key: str) -> bool:
+    """Whether a setting's value may be a key: by its name, or as a header that is sent to a provider."""
+    head, _, name = key.rpartition(".")
+    return bool(head) and (bool(_SENSITIVE.search(name)) or (key.startswith("providers.") and head.endswith(".headers")))
+
+
+def _parts(key: str) -> list[str]:
+    parts = key.split(".")
+    if parts[0] not in KEYS or not all(parts):
+        raise UsageError(f"there is no setting {key!r}", hint=f"the settings are {', '.join(KEYS)}; write secrets.NAME for one secret")
+    return parts
+
+
+def _checked(document: JsonObject, path: str) -> UserConfig:
+    fields.refuse_newer(document, path=path)
+    secrets, sandbox = fields.mapping(document, "secrets", path=path), document.get("sandbox", "auto")
+    providers = fields.mapping(document, "providers", path=path)
+    for group, values, wanted, kind in (("secrets", secrets, "a string", str), ("providers", providers, "an object", dict)):
+        for name, value in values.items():
+            if not isinstance(value, kind):
+                pointer = f"/{group}/{escape_pointer(name)}"
+                # What is wrong may be a secret all the same: it is not quoted.
+                raise InvalidDocument(f"must be {wanted}", path=path, pointer=pointer)
+    for name, value in providers.items():
+        provider_settings.read_settings(name, value, path=path)
+    if sandbox not in SANDBOX:
+        raise fields.wrong_type('"auto", "require" or "off"', sandbox, path=path, pointer="/sandbox")
+    return UserConfig(
+        allow_hosts=fields.strings(document, "allow_hosts", path=path),
+        secrets=secrets,
+        providers=providers,
+        approvals=fields.mapping(document, "approvals", path=path),
+        sandbox=sandbox,
+        allowed_signers=fields.string(document, "allowed_signers", path=path) or "",
+        document=document,
+        path=path,
+    )
+
+
+def _update(key: str, change: Callable[[JsonObject], None]) -> None:
+    path = config_path()
+    directory = os.path.dirname(path)
+    try:
+        os.makedirs(directory, mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise StorageError("make", directory, error) from error
+    with strict_json.locked(directory):
+        sweep_beside(path)
+        document = strict_json.read_object_if_there(path)
+        _checked(document, path)
+        after = copy.deepcopy(document)
+        change(after)
+        try:
+            _checked(after, path)
+        except InvalidDocument as error:
+            raise UsageError(f"{key} cannot be set to that: {error.pointer} {error.reason}") from None
+        strict_json.write_atomic(path, strict_json.dump_json(after), mode=0o600)

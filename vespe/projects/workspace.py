@@ -1,0 +1,139 @@
+"""A project opened on this machine: its configuration, the user's own, the kits, and the scopes in which names are looked for."""
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from vespe import defaults
+from vespe.errors import AmbiguousTool, InvalidDocument, StorageError, ToolNotFound
+from vespe.files import locations
+from vespe.kits import roots as kit_roots
+from vespe.models import Entry, ProjectConfig, Resolution, Row, Tool
+from vespe.projects import project, resolver
+from vespe.projects.resolver import Scope
+from vespe.tools import catalog, directory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workspace:
+    """A project as it was when it was opened; tools are looked up on disk each time.
+
+    `root` is the directory that holds `.vespe/`; `scopes` are all of them, in order; `warnings` are sentences on what
+    the configuration names and the machine does not have, or may not say, and on active scopes that cannot be listed.
+    """
+
+    root: str
+    config: ProjectConfig
+    scopes: tuple[Scope, ...]
+    warnings: tuple[str, ...] = ()
+
+    def resolve(self, name: str, *, complete: bool = True) -> Resolution:
+        """Say which tool a name means here; raises ToolNotFound, AmbiguousTool or InvalidTool.
+
+        InvalidDocument where a scope that may have it, and would come first, cannot be listed.
+        """
+        return resolver.resolve(name, self.scopes, lookup=_found, names=self._names, complete=complete)
+
+    def tool(self, name: str) -> Tool:
+        """Resolve a name, a uid or `scope/name`, and load the tool."""
+        return self.load(self.resolve(name, complete=False).entry)
+
+    def load(self, entry: Entry) -> Tool:
+        """Load the tool of an entry; raises InvalidTool with all that is wrong with it."""
+        return directory.load(entry.path, scope=entry.scope, kit_id=entry.kit_id)
+
+    def rows(self) -> tuple[Row, ...]:
+        """List every tool with its status, by name: shadowed, inactive and broken ones too.
+
+        A scope that cannot be listed hides none of the others' tools.
+        """
+        return resolver.rows(self.scopes, _entries)
+
+    def ordered_rows(self) -> tuple[Row, ...]:
+        """List the tools of the scopes that plain names are looked for in: available, shadowed and broken ones."""
+        return resolver.rows([scope for scope in self.scopes if scope.ordered], _entries)
+
+    def available(self) -> list[Entry]:
+        """Give the tools that a model would see, by name."""
+        return [row.entry for row in self.ordered_rows() if row.status == "available"]
+
+    def _names(self) -> Iterable[str]:
+        return [entry.name or entry.uid for entry in self.available()]
+
+
+def find_root(path: str | os.PathLike[str] | None = None) -> str:
+    """Give the root of the project at or above `path`, else VESPE_PROJECT, else the working directory; raises ProjectNotFound."""
+    return locations.find_project(explicit=path)
+
+
+def open_workspace(path: str | os.PathLike[str] | None = None) -> Workspace:
+    """Open the project at or above `path`; raises ProjectNotFound, and InvalidDocument for a configuration that cannot be read."""
+    config = project.read_config(find_root(path))
+    scopes = resolver.scopes_of(config, kit_roots.find_kits(count_tools=False, project=config.root))
+    warnings = (*scopes.warnings, *_unlistable(scopes.every), *project.restricted_keys(config.document))
+    return Workspace(root=config.root, config=config, scopes=scopes.every, warnings=warnings)
+
+
+def fingerprint(workspace: Workspace) -> tuple[object, ...]:
+    """Give what changes when the workspace should be opened anew: the configuration, the kit roots and each kit's own file.
+
+    It costs a few calls of the system, where opening reads every kit's kit_config.json.
+    """
+    roots = [path for path, _ in (*kit_roots.kit_roots(), *kit_roots.lock_paths(workspace.root))]
+    own = [os.path.join(scope.directory, defaults.KIT_CONFIG_FILE) for scope in workspace.scopes if scope.kit_id is not None]
+    return tuple((path, _stamp(path)) for path in (project.config_path(workspace.root), *roots, *own))
+
+
+def _stamp(path: str) -> tuple[int, int, int] | None:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size, status.st_ino
+
+
+def project_entry(workspace: Workspace, name: str) -> Entry:
+    """Give the project's own tool of that name or uid, a broken one too; raises ToolNotFound and AmbiguousTool.
+
+    The sentence names the kit where it is a kit's tool.
+    """
+    entries = _project_entries(workspace.root, name.removeprefix(f"{defaults.PROJECT_TOOLS}/"))
+    if len(entries) == 1:
+        return entries[0]
+    if entries:
+        uids, paths = [entry.uid for entry in entries], [entry.path for entry in entries]
+        raise AmbiguousTool(name, scope=defaults.PROJECT_TOOLS, uids=uids, paths=paths)
+    other = workspace.resolve(name).entry
+    reason = f"it is {other.scope}'s, which is not the project's to change"
+    raise ToolNotFound(name, searched=(defaults.PROJECT_TOOLS,), reason=reason, hint=f"`vespe tool copy {name}` makes it yours")
+
+
+def project_has(root: str, name: str) -> bool:
+    """Say whether a tool of that name stands among the project's own now."""
+    return any(entry.name == name for entry in _project_entries(root, name))
+
+
+def _project_entries(root: str, wanted: str) -> Sequence[Entry]:
+    return catalog.find(project.tools_dir(root), wanted, scope=defaults.PROJECT_TOOLS, kit_id=None)
+
+
+def _unlistable(scopes: Iterable[Scope]) -> Iterator[str]:
+    for scope in scopes:
+        reason = catalog.why_unlistable(scope.directory) if scope.active else None
+        if reason is not None:
+            yield f"the tools of {scope.name} cannot be listed: {scope.directory}: {reason}"
+
+
+def _found(scope: Scope, wanted: str) -> Sequence[Entry]:
+    try:
+        return catalog.find(scope.directory, wanted, scope=scope.name, kit_id=scope.kit_id)
+    except StorageError as error:
+        reason = f"cannot be listed ({os.strerror(error.details['errno'])}), so whether {scope.name} has {wanted!r} is not known"
+        raise InvalidDocument(reason, path=scope.directory, hint="mend it, or name another scope's tool as scope/name") from None
+
+
+def _entries(scope: Scope) -> Iterable[Entry]:
+    try:
+        return catalog.scan(scope.directory, scope=scope.name, kit_id=scope.kit_id).values()
+    except StorageError:
+        return ()  # one of the warnings says so

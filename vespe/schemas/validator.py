@@ -1,0 +1,352 @@
+"""Compile a JSON Schema, judge values by it and say in words what is wrong; never any I/O. The owner of jsonschema_rs.
+
+What the keywords mean is JSON Schema 2020-12 (or the bundled draft that `$schema` names), the same everywhere in Vespe:
+`format` is an annotation and asserts nothing, patterns are searched by a linear-time engine in which `$` is the very end
+and `\\d` is ASCII, numbers are exact, and `1.0` is an integer.
+"""
+
+import copy
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Final, NoReturn
+
+from vespe import defaults
+from vespe.documents.nesting import deeper_than
+from vespe.documents.pointers import pointer_to
+from vespe.errors import InvalidDocument
+from vespe.lazy import deferred
+from vespe.models import JsonObject, JsonValue
+from vespe.schemas.bounds import is_bundled, pattern_places, reference_problems, size_problems, written
+from vespe.schemas.explain import MOST, Explainer, describe, named_properties
+from vespe.schemas.growth import peak
+from vespe.schemas.subschemas import REFERENCES, References, walk, without_children
+
+if TYPE_CHECKING:
+    import jsonschema_rs
+else:
+    jsonschema_rs = deferred("jsonschema_rs")
+
+_DRAFT: Final = "https://json-schema.org/draft/2020-12/schema"
+_LIGHT_PATTERN: Final = 1 << 16
+_HEAVY_PATTERN: Final = 1 << 22
+_MAX_HEAVY_PATTERNS: Final = 8
+_MAX_EVALUATIONS: Final = 2000
+_EXPLAINED_WEIGHT: Final = 20_000
+"""How much is explained at once: places of the value times the judgements at each; every error holds a copy of its place."""
+_CACHED: Final = 1024
+_ABOUT_NAMES: Final = ("required", "minProperties", "maxProperties", "dependentRequired")
+_NAMING: Final = ("properties", "patternProperties")
+_NOT_JSON: Final = (ValueError, TypeError, OverflowError)
+
+Violation = dict[str, str]
+
+
+def check_schema(schema: JsonValue, *, root_object: bool = True, plain: bool = False) -> list[dict[str, str]]:
+    """Say all that is wrong with a schema, as `{"pointer", "message"}`; `[]` when Vespe can judge values by it.
+
+    It must be valid against its draft's meta-schema (2020-12, or the bundled draft that `$schema` names), keep to the
+    bounds (`defaults.MAX_SCHEMA_*`), have patterns for a linear-time engine, refer to nothing outside itself, and with
+    `root_object` be of type object. `plain` says that `schema_bounds.is_plain` holds for it: only the meta-schema is asked.
+    """
+    if root := _root_problem(schema, root_object):
+        return [{"pointer": "", "message": root}]
+    if plain:
+        return [] if jsonschema_rs.meta.is_valid(schema) else _meta_problems(schema)
+    try:
+        text = written(schema)
+    except ValueError as error:
+        return [_violation(str(error))]
+    if problems := size_problems(schema, text):
+        return problems
+    if isinstance(schema, dict) and not is_bundled(str(schema.get("$schema", _DRAFT))):
+        return reference_problems(schema)
+    problems = [] if jsonschema_rs.meta.is_valid(schema) else _meta_problems(schema)
+    if '"$' in text:
+        problems += reference_problems(schema)
+    if "attern" in text:
+        problems += _pattern_problems(schema)
+    return problems or _use_problems(schema, text)
+
+
+def compile_schema(schema: JsonValue, *, closed: bool) -> "Validator":
+    """Give the validator of a checked schema; one serves every call in this process with the same schema object.
+
+    `closed` refuses arguments that the schema does not name, where its root leaves it open (see `closed_schema`). The
+    schema must not be changed afterwards. Raises InvalidDocument for a schema that cannot be used; `check_schema` says more.
+    """
+    key = (id(schema), closed)
+    known = _COMPILED.get(key)
+    if known is not None and known[0] is schema:
+        return known[1]
+    if len(_COMPILED) >= _CACHED:
+        _COMPILED.clear()
+    made = Validator(closed_schema(schema) if closed else schema)
+    _COMPILED[key] = (schema, made)
+    return made
+
+
+_COMPILED: dict[tuple[int, bool], tuple[Any, "Validator"]] = {}
+
+
+class Validator:
+    """Judges values by one schema; safe to share between threads. Made by `compile_schema`."""
+
+    __slots__ = ("_native", "has_defaults", "schema")
+
+    def __init__(self, schema: JsonValue) -> None:
+        self.schema = schema
+        self.has_defaults = _says_default(schema)
+        try:
+            self._native = jsonschema_rs.validator_for(schema, **_options())
+        except ValueError as error:
+            raise InvalidDocument(f"the schema cannot be used: {_first_line(error)}") from None
+
+    def is_valid(self, instance: JsonValue) -> bool:
+        """Whether the schema allows a value; what is no JSON value, or nested deeper than 64 levels, is not allowed."""
+        try:
+            return not deeper_than(instance, defaults.MAX_JSON_DEPTH) and self._native.is_valid(instance)
+        except _NOT_JSON:
+            return False
+
+    def violations(self, instance: JsonValue, *, subject: str = "the arguments object") -> list[Violation]:
+        """Say all that the schema refuses in a value as `{"pointer", "message"}`; `[]` where it allows it. Never raises.
+
+        A pointer names the argument, one that is missing too. At most 20 are told, and a last one counts the rest.
+        `subject` is what the whole value is called.
+        """
+        if deeper_than(instance, defaults.MAX_JSON_DEPTH):
+            return [_violation(f"{subject} is nested deeper than {defaults.MAX_JSON_DEPTH} levels")]
+        try:
+            if self._native.is_valid(instance):
+                return []
+            told = self._told(instance, subject)
+        except _NOT_JSON as error:
+            return [_violation(f"{subject} cannot be judged: {error}")]
+        rest = len(told) - MOST
+        return [*told[:MOST], _violation(f"and {rest} more")] if rest > 0 else told
+
+    def _told(self, instance: JsonValue, subject: str) -> list[Violation]:
+        explainer = Explainer(self.schema, instance, subject=subject)
+        weight = _EXPLAINED_WEIGHT // peak(self.schema, limit=_MAX_EVALUATIONS)
+        if not _heavier_than(instance, weight):
+            return explainer.violations(self._native.iter_errors(instance)) or [_violation(f"{subject} does not match its schema")]
+        place = _Place(self.schema, instance)
+        while _heavier_than(place.value, weight) and place.descend():
+            pass
+        errors = place.errors() if not _heavier_than(place.value, weight) else place.outline_errors(weight)
+        name, pointer = explainer.name(place.steps), pointer_to(place.steps)
+        told = explainer.violations(errors, under=place.steps)
+        return told or [{"pointer": pointer, "message": f"{name} does not match its schema; it is {describe(place.value)}"}]
+
+
+class _Place:
+    """A way down a value too large to explain whole, towards its first part that the schema refuses."""
+
+    def __init__(self, schema: JsonValue, value: JsonValue) -> None:
+        self._schema, self._at = schema, "#"
+        self._judges = jsonschema_rs.validator_map_for(schema, **_options())
+        self.steps: tuple[str | int, ...] = ()
+        self.value = value
+
+    def descend(self) -> bool:
+        """Step to the first direct part that is refused; False where there is none."""
+        for step, below, value in _parts(self._here(), self.value):
+            judge = self._judges.get(self._at + pointer_to(below))
+            if judge is not None and not judge.is_valid(value):
+                self._at += pointer_to(below)
+                self.steps, self.value = (*self.steps, step), value
+                return True
+        return False
+
+    def errors(self) -> list[Any]:
+        """Give all that is wrong at this place and below."""
+        return list(self._judges[self._at].iter_errors(self.value))
+
+    def outline_errors(self, most: int) -> list[Any]:
+        """Give what is wrong with the names at this place, where they are at most so many, whatever stands under them."""
+        here = self._here()
+        if not isinstance(here, dict) or not isinstance(self.value, dict) or len(self.value) > most:
+            return []
+        outline = {keyword: here[keyword] for keyword in _ABOUT_NAMES if keyword in here}
+        outline |= {keyword: {name: {} for name in here[keyword]} for keyword in _NAMING if isinstance(here.get(keyword), dict)}
+        if here.get("additionalProperties") is False:
+            outline["additionalProperties"] = False
+        return list(jsonschema_rs.validator_for(outline, **_options()).iter_errors(dict.fromkeys(self.value)))
+
+    def _here(self) -> Any:
+        """Give the subschema at this place, through references."""
+        references = References(self._schema)
+        here = references.target(self._at)
+        for _ in range(defaults.MAX_SCHEMA_DEPTH):
+            if not isinstance(here, dict) or not str(here.get("$ref", "")).startswith("#"):
+                break
+            self._at = here["$ref"]
+            here = references.target(self._at)
+        return here
+
+
+def _parts(schema: Any, value: Any) -> Iterator[tuple[str | int, tuple[str, ...], Any]]:
+    if isinstance(schema, dict) and isinstance(value, dict) and isinstance(schema.get("properties"), dict):
+        yield from ((name, ("properties", name), value[name]) for name in schema["properties"] if name in value)
+    elif isinstance(schema, dict) and isinstance(value, list) and "prefixItems" not in schema:
+        yield from ((index, ("items",), item) for index, item in enumerate(value))
+
+
+def closed_schema(schema: JsonValue) -> JsonValue:
+    """Give the schema that refuses unknown arguments at its root: what models are shown, and what calls are judged by.
+
+    It is `schema` itself where `additionalProperties` or `unevaluatedProperties` stands at the root. Where parts that
+    apply in place (`$ref`, `allOf`, ...) name properties of their own, `unevaluatedProperties` closes it, since
+    `additionalProperties` would not see them; drafts before 2019-09 have their names gathered at the root instead.
+    """
+    if not isinstance(schema, dict) or "additionalProperties" in schema or "unevaluatedProperties" in schema:
+        return schema
+    names = named_properties(schema, schema)
+    if set(names) <= set(schema.get("properties", ())) and not any(k in schema for k in REFERENCES[1:]):
+        return {**schema, "additionalProperties": False}
+    if "draft-0" not in schema.get("$schema", _DRAFT):
+        return {**schema, "unevaluatedProperties": False}
+    gathered = {name: {} for name in names} | schema.get("properties", {})
+    shown = {**schema, "properties": gathered, "additionalProperties": False}
+    if "$ref" in shown:  # beside which those drafts ignore everything
+        shown["allOf"] = [{"$ref": shown.pop("$ref")}, *shown.get("allOf", ())]
+    return shown
+
+
+def fill_defaults(schema: JsonValue, instance: JsonObject) -> JsonObject:
+    """Give a new object: `instance` with the defaults of properties that it lacks, in nested objects and arrays too.
+
+    Defaults are found in `properties`, through local `$ref` and `allOf`. Neither argument is changed, and a default is
+    taken as it stands: nothing is filled into it.
+    """
+    filled: JsonObject = _filled(schema, instance, References(schema))
+    return filled
+
+
+def _says_default(value: JsonValue) -> bool:
+    """Whether the word stands as a key anywhere: then `fill_defaults` may have something to fill in."""
+    if isinstance(value, dict):
+        return "default" in value or any(map(_says_default, value.values()))
+    return isinstance(value, list) and any(map(_says_default, value))
+
+
+def _filled(schema: Any, value: Any, references: References) -> Any:
+    if isinstance(value, list):
+        items = [sub["items"] for sub in _applying(schema, references) if isinstance(sub.get("items"), dict)]
+        return [_filled({"allOf": items}, item, references) for item in value] if items else list(value)
+    if not isinstance(value, dict):
+        return value
+    made = dict(value)
+    for sub in _applying(schema, references):
+        properties = sub.get("properties")
+        for name, below in properties.items() if isinstance(properties, dict) else ():
+            if name in value:
+                made[name] = _filled(below, made[name], references)
+            elif name not in made:
+                made.update((name, copy.deepcopy(found["default"])) for found in _applying(below, references) if "default" in found)
+    return made
+
+
+def _applying(schema: Any, references: References) -> Iterator[dict[str, Any]]:
+    """Give `schema` and what always applies with it, through `$ref` and `allOf`, each once."""
+    waiting, seen = [schema], set[int]()
+    while waiting:
+        current = waiting.pop(0)
+        if isinstance(current, dict) and id(current) not in seen:
+            seen.add(id(current))
+            yield current
+            waiting += [references.target(current.get("$ref")), *(current.get("allOf") or ())]
+
+
+def _heavier_than(value: Any, limit: int) -> bool:
+    weight, waiting = 0, [value]
+    while waiting and weight <= limit:
+        one = waiting.pop()
+        weight += 1 + (len(one) // 256 if isinstance(one, str) else 0)
+        if isinstance(one, dict):
+            weight += sum(len(key) // 256 for key in one)
+            waiting.extend(one.values())
+        elif isinstance(one, (list, tuple)):
+            waiting.extend(one)
+    return weight > limit
+
+
+def _root_problem(schema: JsonValue, root_object: bool) -> str | None:
+    if not isinstance(schema, dict):
+        return None if isinstance(schema, bool) and not root_object else f"must be a JSON Schema, an object, not {describe(schema)}"
+    if root_object and schema.get("type") != "object":
+        return 'must have "type": "object" at its root: the inputs of a tool are named'
+    return None
+
+
+def _meta_problems(schema: Any) -> list[Violation]:
+    """Judge each subschema alone by the meta-schema, so that errors come one a subschema, with a pointer to it."""
+    draft = schema.get("$schema", _DRAFT) if isinstance(schema, dict) else _DRAFT
+    told: list[Violation] = []
+    for steps, sub, _, _ in walk(schema, most=defaults.MAX_SUBSCHEMAS):
+        alone = without_children(sub)
+        try:
+            jsonschema_rs.meta.validate({**alone, "$schema": draft} if isinstance(alone, dict) else alone)
+        except jsonschema_rs.ValidationError as error:
+            told += Explainer({}, schema, subject="the schema").violations([error], under=steps)
+    return told or [_violation("is not valid by its meta-schema")]
+
+
+def _pattern_problems(schema: Any) -> list[Violation]:
+    told, heavy = [], 0
+    for steps, pattern in pattern_places(schema):
+        problem = None
+        if len(pattern) > defaults.MAX_PATTERN_LENGTH:
+            problem = f"is a pattern of {len(pattern)} characters; it may have {defaults.MAX_PATTERN_LENGTH}"
+        elif not _compiles(pattern, _LIGHT_PATTERN):
+            heavy += 1
+            if not _compiles(pattern, _HEAVY_PATTERN):
+                problem = "is no pattern for a linear-time engine: it is malformed, looks around, refers back or repeats too much"
+            elif heavy > _MAX_HEAVY_PATTERNS:
+                problem = f"is the schema's {heavy}th large pattern; it may have {_MAX_HEAVY_PATTERNS}"
+        if problem:
+            told.append({"pointer": pointer_to(steps), "message": problem})
+        if len(told) > _MAX_HEAVY_PATTERNS or heavy > _MAX_HEAVY_PATTERNS:
+            break
+    return told
+
+
+def _compiles(pattern: str, size: int) -> bool:
+    try:
+        jsonschema_rs.Draft202012Validator({"pattern": pattern}, pattern_options=jsonschema_rs.RegexOptions(size_limit=size))
+    except ValueError:
+        return False
+    return True
+
+
+def _use_problems(schema: Any, text: str) -> list[Violation]:
+    """Say why a schema that is valid in itself cannot be used: what its references lead to."""
+    if "Ref" not in text and '"$ref"' not in text and '"$id"' not in text:
+        return []
+    if peak(schema, limit=_MAX_EVALUATIONS) > _MAX_EVALUATIONS:
+        message = f"can be reached more than {_MAX_EVALUATIONS} times at one place of a value: its references multiply or never end"
+        return [_violation(message)]
+    try:
+        jsonschema_rs.validator_for(schema, **_options())
+    except ValueError as error:
+        return [_violation(f"cannot be used: {_first_line(error)}")]
+    return []
+
+
+def _first_line(error: ValueError) -> str:
+    return str(error).partition("\n")[0]
+
+
+def _options() -> dict[str, Any]:
+    return {
+        "retriever": _refuse_to_fetch,
+        "validate_formats": False,
+        "pattern_options": jsonschema_rs.RegexOptions(size_limit=_HEAVY_PATTERN),
+    }
+
+
+def _refuse_to_fetch(address: str) -> NoReturn:
+    raise ValueError(f"{address} is outside this document, and Vespe fetches nothing")
+
+
+def _violation(message: str) -> Violation:
+    return {"pointer": "", "message": message}

@@ -1,0 +1,147 @@
+"""Tools made, renamed, copied and removed on disk: each change whole or not at all, under the lock of the tools directory."""
+
+import os
+import stat
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from vespe.defaults import CONFIG_FILE, DESCRIPTION_FILE, PROJECT_TOOLS
+from vespe.documents import strict_json
+from vespe.errors import InvalidDocument, InvalidTool, StorageError, ToolNotFound, UsageError
+from vespe.files.trees import TreeFile, place_tree, read_tree, remove_tree, sweep
+from vespe.models import JsonObject, Tool
+from vespe.tools import directory as tool_directory
+from vespe.tools.drafts import Draft, check_name, describe
+
+Taken = Callable[[str], bool]
+"""Whether the tools directory has a tool of this name; asked under the lock, so it must look at the disk each time."""
+Staged = Callable[[str, str], None]
+"""Told the new uid and where the tool's directory is, beneath the tools directory, before it comes to its place; an error stops it."""
+
+
+def create_tool(tools_dir: str | os.PathLike[str], draft: Draft, *, taken: Taken, staged: Staged | None = None) -> Tool:
+    """Make the tool of a draft in `tools_dir` under a new uid, and give it as it loads.
+
+    Of two processes that create one name only one can win: the other gets the UsageError of a name that is taken.
+    Raises InvalidTool for a draft that would not load, StorageError where the disk refuses; then nothing is left.
+    """
+    check_name(draft.name)
+    return _Placing(os.fspath(tools_dir), taken, staged).place(draft.document, {**_description(draft), **draft.files})
+
+
+def rename_tool(tools_dir: str | os.PathLike[str], uid: str, *, name: str, taken: Taken) -> Tool:
+    """Give a tool another name: `name` in its config.json, nothing else; its uid, directory and unknown keys stay.
+
+    Raises UsageError for a name that is taken or not allowed, ToolNotFound, InvalidDocument for a config.json that
+    is no JSON object. InvalidTool, after the change, for what was wrong before it too.
+    """
+    check_name(name)
+    parent = os.fspath(tools_dir)
+    config = os.path.join(_directory(parent, uid), CONFIG_FILE)
+    with strict_json.locked(parent):
+        document = strict_json.read_object(config)
+        if document.get("name") != name:
+            _refuse_taken(name, taken)
+            mode = stat.S_IMODE(os.lstat(config).st_mode)
+            strict_json.write_atomic(config, strict_json.dump_json({**document, "name": name}), mode=mode)
+    return tool_directory.load(os.path.join(parent, uid), scope=PROJECT_TOOLS)
+
+
+def copy_tool(
+    source: str | os.PathLike[str],
+    tools_dir: str | os.PathLike[str],
+    *,
+    taken: Taken,
+    name: str | None = None,
+    staged: Staged | None = None,
+) -> Tool:
+    """Copy a tool's directory, of this project or of a kit, into `tools_dir` under a new uid, and under `name` where given.
+
+    Its files come with their bytes and their executable bit; a link, a FIFO or a device among them stops the copy.
+    The copy belongs to no kit. Raises UsageError for a name that is taken, InvalidDocument and InvalidTool for a
+    source that cannot be a tool; then nothing is left.
+    """
+    directory = os.fspath(source)
+    files = read_tree(directory)
+    path = os.path.join(directory, CONFIG_FILE)
+    document = strict_json.parse_object(files[CONFIG_FILE].data, path=path) if CONFIG_FILE in files else strict_json.read_object(path)
+    document = {key: value for key, value in document.items() if key != "kit_id"}
+    if name is not None:
+        check_name(name)
+        document["name"] = name
+    return _Placing(os.fspath(tools_dir), taken, staged).place(document, files)
+
+
+def remove_tool(tools_dir: str | os.PathLike[str], uid: str) -> None:
+    """Delete a tool's directory, broken ones too: it leaves its place in one step, then its files go; links are never followed.
+
+    Raises ToolNotFound where there is none, Refused for a link or anything that is not directly in `tools_dir`.
+    """
+    parent = os.fspath(tools_dir)
+    if os.path.isdir(parent) and os.path.basename(uid) == uid and not os.path.lexists(os.path.join(parent, uid)):
+        raise ToolNotFound(uid, searched=(parent,))
+    with strict_json.locked(parent):
+        sweep(parent)
+        remove_tree(parent, uid)
+
+
+@dataclass(frozen=True, slots=True)
+class _Placing:
+    """How a new tool comes into `parent`."""
+
+    parent: str
+    taken: Taken
+    staged: Staged | None
+
+    def place(self, document: JsonObject, files: Mapping[str, TreeFile]) -> Tool:
+        uid = f"tool-{uuid.uuid4().hex}"
+        config = strict_json.dump_json({"uid": uid, **{key: value for key, value in document.items() if key != "uid"}})
+        loaded: list[Tool] = []
+
+        def check(directory: str) -> None:
+            loaded.append(_loaded(directory, uid))
+            if self.staged is not None:
+                self.staged(uid, os.path.relpath(directory, self.parent))
+
+        _make(self.parent)
+        with strict_json.locked(self.parent):
+            sweep(self.parent)
+            if isinstance(document.get("name"), str):
+                _refuse_taken(document["name"], self.taken)
+            place = place_tree(self.parent, uid, {**files, CONFIG_FILE: TreeFile(data=config.encode())}, check=check)
+        return replace(loaded[0], directory=place)
+
+
+def _loaded(staged: str, uid: str) -> Tool:
+    """Load the tool where it is made; what is wrong is said without the place, which is gone by the time anybody reads it."""
+    try:
+        return tool_directory.load(staged, scope=PROJECT_TOOLS)
+    except InvalidTool as error:
+        raise InvalidTool(uid, error.problems, path="the new tool") from None
+
+
+def _description(draft: Draft) -> dict[str, TreeFile]:
+    return {DESCRIPTION_FILE: TreeFile(data=describe(draft.name, draft.document).encode())}
+
+
+def _refuse_taken(name: str, taken: Taken) -> None:
+    if taken(name):
+        raise UsageError(f"there is already a tool called {name!r} here", hint="choose another name, or rename or remove that one")
+
+
+def _directory(parent: str, uid: str) -> str:
+    directory = os.path.join(parent, uid)
+    if os.path.basename(uid) != uid or uid in ("", ".", "..") or os.path.islink(directory) or not os.path.isdir(directory):
+        raise ToolNotFound(uid, searched=(parent,))
+    return directory
+
+
+def _make(directory: str) -> None:
+    try:
+        os.mkdir(directory)
+    except FileExistsError:
+        if not os.path.isdir(directory):
+            raise InvalidDocument("is no directory, so no tool can be made in it", path=directory) from None
+    except OSError as error:
+        raise StorageError("create", directory, error) from error

@@ -1,0 +1,242 @@
+"""A directory -> Tool, or all that is wrong with it: the one validator of listing, loading and lint."""
+
+import os
+import stat
+from typing import Any, NamedTuple
+
+from vespe import defaults
+from vespe.documents import strict_json
+from vespe.errors import InvalidDocument, InvalidTool, StorageError
+from vespe.models import Entry, Implementation, JsonObject, JsonValue, Tool
+from vespe.schemas import validator
+from vespe.schemas.bounds import is_plain
+from vespe.tools import allowances
+from vespe.tools.allowances import KitLimits
+from vespe.tools.fields import NAME_PATTERN, UID_PATTERN, Found, found_in_fields
+from vespe.tools.implementations import CHECKS, found_in_implementation
+
+__all__ = ["NAME_PATTERN", "UID_PATTERN", "VALID", "Problem", "Verdict", "check", "limits_above", "load", "read_entry", "verdict"]
+
+VALID = frozenset(CHECKS)
+"""The types of `implementation_details` that Vespe runs."""
+_TOLD = 5
+_PATH = "/implementation_details/path"
+
+
+class Problem(NamedTuple):
+    """One thing wrong with a tool directory: the file (`""` is the directory), a JSON Pointer into it, a sentence.
+
+    `line` counts from 1; 0 is not known.
+    """
+
+    file: str
+    pointer: str
+    message: str
+    line: int = 0
+
+    def __str__(self) -> str:
+        place = self.file + (f":{self.line}" if self.line else "") + (f" at {self.pointer}" if self.pointer else "")
+        return f"{place}: {self.message}" if place else self.message
+
+
+class Verdict(NamedTuple):
+    """What the bytes of a config.json say by themselves; a function of them, the uid, the kit and its limits alone.
+
+    What cannot be read is None. `script` is the tool's own file, relative to its directory, where it has one: whether it
+    is there is not a matter of the bytes.
+    """
+
+    name: str | None
+    description: str | None
+    type: str | None
+    problem: str | None
+    script: str | None
+
+
+def limits_above(directory: str) -> KitLimits:
+    """Give what the kit in `directory` states that its tools may use. A kit_config.json that cannot be read allows nothing."""
+    try:
+        return allowances.limits_of(strict_json.read_object_if_there(f"{directory}/{defaults.KIT_CONFIG_FILE}"))
+    except (InvalidDocument, StorageError):
+        return KitLimits(types=(), hosts=(), secrets=())
+
+
+def verdict(config: bytes, *, uid: str, kit_id: str | None, limits: KitLimits | None = None) -> Verdict:
+    """Judge the bytes of the config.json of the tool directory `uid`; never raises, so that it can be kept by digest."""
+    try:
+        document = strict_json.parse_object(config, path=defaults.CONFIG_FILE)
+    except InvalidDocument as error:
+        return Verdict(None, None, None, str(_unreadable(error)), None)
+    problems = _found(document, uid=uid, kit_id=kit_id, source=config) + _beyond(document, limits)
+    details = document.get("implementation_details")
+    details = details if isinstance(details, dict) else {}
+    return Verdict(
+        _text(document.get("name")),
+        _text(document.get("description")),
+        _text(details.get("type")),
+        _told([Problem(defaults.CONFIG_FILE, *found) for found in problems]) if problems else None,
+        None if problems or details.get("type") == "http_request" else _text(details.get("path")),
+    )
+
+
+def read_entry(path: str | os.PathLike[str], *, scope: str, kit_id: str | None) -> Entry:
+    """Read a tool directory for a listing; never raises: `problem` says why the directory is broken."""
+    directory = os.fspath(path)
+    uid = os.path.basename(directory.rstrip("/"))
+    try:
+        _refuse_link(directory)
+        config = strict_json.read_bytes(f"{directory}/{defaults.CONFIG_FILE}")
+    except (InvalidDocument, StorageError) as error:
+        return Entry(
+            uid=uid, name=None, scope=scope, kit_id=kit_id, type=None, description=None, path=directory, problem=str(_unreadable(error))
+        )
+    name, description, kind, problem, script = verdict(config, uid=uid, kit_id=kit_id, limits=_limits(directory, kit_id))
+    if script is not None and problem is None:
+        problem = script_problem(directory, script, kind=kind)
+    return Entry(uid=uid, name=name, scope=scope, kit_id=kit_id, type=kind, description=description, path=directory, problem=problem)
+
+
+def check(
+    path: str | os.PathLike[str], *, kit_id: str | None = None, config: bytes | None = None
+) -> tuple[JsonObject | None, list[Problem]]:
+    """Give config.json as it stands (None where it cannot be read) and all that is wrong with the directory.
+
+    `config` is what config.json holds, where that has been read already.
+    """
+    directory = os.fspath(path)
+    file = f"{directory}/{defaults.CONFIG_FILE}"
+    try:
+        _refuse_link(directory)
+        config = strict_json.read_bytes(file) if config is None else config
+        document = strict_json.parse_object(config, path=defaults.CONFIG_FILE)
+    except (InvalidDocument, StorageError) as error:
+        return None, [_unreadable(error)]
+    found = _found(document, uid=os.path.basename(directory.rstrip("/")), kit_id=kit_id, source=config)
+    found += _beyond(document, _limits(directory, kit_id))
+    problems = [Problem(defaults.CONFIG_FILE, *one) for one in found]
+    details = document.get("implementation_details")
+    if not problems and isinstance(details, dict) and details.get("path") is not None and details["type"] != "http_request":
+        problem = script_problem(directory, details["path"], kind=details["type"])
+        problems += [Problem(defaults.CONFIG_FILE, _PATH, problem)] if problem else []
+    return document, problems
+
+
+def load(path: str | os.PathLike[str], *, scope: str = "", kit_id: str | None = None) -> Tool:
+    """Read a tool directory whole. Raises InvalidTool with all that is wrong with it."""
+    directory = os.fspath(path)
+    document, problems = check(directory, kit_id=kit_id)
+    if document is None or problems:
+        raise InvalidTool(os.path.basename(directory.rstrip("/")), [str(problem) for problem in problems], path=directory)
+    return _tool(document, directory, scope=scope, kit_id=kit_id)
+
+
+def load_judged(path: str | os.PathLike[str], *, scope: str = "", kit_id: str | None = None) -> Tool:
+    """Read a tool directory whose config.json has a `verdict` without a problem already: nothing is judged again.
+
+    Raises InvalidDocument, StorageError or KeyError where it is not what was judged.
+    """
+    directory = os.fspath(path)
+    _refuse_link(directory)
+    document = strict_json.read_object(f"{directory}/{defaults.CONFIG_FILE}")
+    return _tool(document, directory, scope=scope, kit_id=kit_id)
+
+
+def script_problem(directory: str, script: str, *, kind: str | None) -> str | None:
+    """Say why a tool's own file cannot run: it, or a directory on the way to it, is a link, missing, or of another kind."""
+    here, status = directory, None
+    try:
+        for part in script.split("/"):
+            if status is not None and not stat.S_ISDIR(status.st_mode):
+                return f"`path` names {script}, and a part of it is no directory"
+            here = f"{here}/{part}"
+            status = os.lstat(here)
+            if stat.S_ISLNK(status.st_mode):
+                return f"`path` names {script}, and {part} is a symbolic link, which Vespe does not follow"
+    except OSError as error:
+        return f"`path` names {script}, which cannot be read: {error.strerror}"
+    if status is None or not stat.S_ISREG(status.st_mode):
+        return f"`path` names {script}, which is no regular file"
+    if kind == "shell_command" and not status.st_mode & 0o111:
+        return f"`path` names {script}, which is not executable; `chmod +x` makes it so"
+    return None
+
+
+def _found(document: JsonObject, *, uid: str, kit_id: str | None, source: bytes) -> list[Found]:
+    found = found_in_fields(document, uid=uid, kit_id=kit_id)
+    if isinstance(schema := document.get("schema"), dict):
+        plain = is_plain(schema, source)
+        for key in ("input", "output"):
+            if key in schema:
+                found += _found_in_schema(key, schema[key], plain=plain)
+    return found + found_in_implementation(document, source=source)
+
+
+def _limits(directory: str, kit_id: str | None) -> KitLimits | None:
+    return None if kit_id is None else limits_above(os.path.dirname(directory.rstrip("/")) or ".")
+
+
+def _beyond(document: JsonObject, limits: KitLimits | None) -> list[Found]:
+    return [] if limits is None else list(allowances.excess(document, limits))
+
+
+def _found_in_schema(key: str, schema: JsonValue, *, plain: bool) -> list[Found]:
+    problems = validator.check_schema(schema, root_object=key == "input", plain=plain)
+    said = [(problem["pointer"], problem["message"]) for problem in problems]
+    return [(f"/schema/{key}{at}", text if text.startswith("`") else f"`schema.{key}` {text}") for at, text in said]
+
+
+def _refuse_link(directory: str) -> None:
+    try:
+        mode = os.lstat(directory).st_mode
+    except OSError as error:
+        raise StorageError("read", directory, error) from error
+    if stat.S_ISLNK(mode):
+        raise InvalidDocument("the tool's directory is a symbolic link, which Vespe does not follow")
+
+
+def _unreadable(error: InvalidDocument | StorageError) -> Problem:
+    """Say what keeps a config.json from being read, without the long path to it."""
+    if isinstance(error, InvalidDocument):
+        return Problem(defaults.CONFIG_FILE if error.path else "", error.pointer, error.reason, error.line)
+    cause = error.__cause__
+    return Problem("", "", f"{os.path.basename(error.path)} cannot be read: {cause.strerror if isinstance(cause, OSError) else error}")
+
+
+def _told(problems: list[Problem]) -> str:
+    more = f"; and {len(problems) - _TOLD} more" if len(problems) > _TOLD else ""
+    return "; ".join(str(problem) for problem in problems[:_TOLD]) + more
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _tool(document: JsonObject, directory: str, *, scope: str, kit_id: str | None) -> Tool:
+    details, limits = document.get("implementation_details"), document.get("limits", {})
+    return Tool(
+        uid=document["uid"],
+        name=document["name"],
+        description=document.get("description", ""),
+        input_schema=document["schema"]["input"],
+        output_schema=document["schema"].get("output"),
+        implementation=_implementation(details) if details else None,
+        directory=directory,
+        scope=scope,
+        kit_id=kit_id or document.get("kit_id"),
+        version=document.get("version"),
+        tags=tuple(document.get("tags", ())),
+        secrets=tuple(document.get("secrets", ())),
+        timeout_s=limits.get("timeout_s"),
+        max_output_bytes=limits.get("max_output_bytes"),
+        annotations=document.get("annotations", {}),
+        examples=tuple(document.get("examples", ())),
+        permissions=document.get("permissions", {}),
+        allowed_hosts=None if kit_id is None else limits_above(os.path.dirname(directory.rstrip("/")) or ".").hosts,
+        document=document,
+    )
+
+
+def _implementation(details: JsonObject) -> Implementation:
+    return Implementation(
+        type=details["type"], path=details.get("path"), entrypoint=details.get("entrypoint"), args=details.get("args", {})
+    )

@@ -1,0 +1,241 @@
+"""A tool that is not on disk yet: its config.json and its files, from a template, from a function, or from the user's own files."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from vespe.defaults import CONFIG_FILE, DESCRIPTION_FILE
+from vespe.documents import strict_json
+from vespe.errors import InvalidDocument, UsageError
+from vespe.files.trees import TreeFile
+from vespe.models import JsonObject, JsonValue
+from vespe.tools import new_tool
+from vespe.tools.directory import NAME_PATTERN
+from vespe.tools.new_tool import Template
+from vespe.tools.python.names import parse_source, read_names
+from vespe.tools.python.signatures import derive
+
+FIELDS: Mapping[str, type] = {"description": str, "schema": dict, "path": str, "entrypoint": str, "args": dict}
+"""What a draft may be given in place of the template's, with the types of each."""
+_EMPTY: JsonObject = {"type": "object", "properties": {}, "additionalProperties": False}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A whole tool but its uid: config.json as data, and the other files by their path in its directory.
+
+    `notes` are sentences for its author on what could not be derived.
+    """
+
+    name: str
+    document: JsonObject
+    files: Mapping[str, TreeFile] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+def draft_tool(name: str, type: str, *, fields: Mapping[str, Any] | None = None, directory: str = ".") -> Draft:
+    """Draft a tool that runs at once; `fields` (keys as in FIELDS) are the user's own words in place of the template's.
+
+    `path` may name an existing file, relative to `directory`: it is copied into the tool, and a Python file's function
+    gives name and schema. `schema` is `{"input": …, "output": …}` or the schema of the inputs alone. Raises
+    UsageError for what cannot be, InvalidDocument for a Python file that cannot be read.
+    """
+    given = {key: value for key, value in (fields or {}).items() if value is not None}
+    _check_fields(given)
+    check_name(name)
+    if type == "python_script":
+        return _python(name, given, directory)
+    if type == "shell_command":
+        return _shell(name, given, directory)
+    if type == "http_request":
+        return _http(name, given)
+    raise UsageError(f"there is no type of tool called {type!r}", hint=f"there are {', '.join(new_tool.TYPES)}")
+
+
+def draft_from_function(source: str, *, name: str | None = None, fields: Mapping[str, Any] | None = None, directory: str = ".") -> Draft:
+    """Draft a Python tool from `FILE.py:function`, relative to `directory`: the file is copied, the function read and never run.
+
+    `name` is the function's own unless given. Raises UsageError where there is no such file, InvalidDocument where
+    the function cannot be a tool.
+    """
+    file, _, function = source.rpartition(":")
+    if not file or not function.isidentifier():
+        raise UsageError(f"{source!r} does not name a function", hint="write it as FILE.py:function")
+    if not os.path.isfile(os.path.join(directory, file)):
+        raise UsageError(f"there is no file {file}")
+    given = {**(fields or {}), "path": file, "entrypoint": function}
+    return draft_tool(name if name is not None else function, "python_script", fields=given, directory=directory)
+
+
+def check_name(name: str) -> None:
+    """Raise UsageError, with the rule, for what can be no tool's name."""
+    if not NAME_PATTERN.fullmatch(name):
+        rule = "a letter or _, then letters, digits, _ and -, 64 characters at most, all ASCII"
+        raise UsageError(f"{name!r} can be no tool's name", hint=f"a name is {rule}")
+
+
+def _check_fields(given: Mapping[str, Any]) -> None:
+    for key, value in given.items():
+        if key not in FIELDS:
+            raise UsageError(f"a tool has no {key!r} to set", hint=f"it has {', '.join(FIELDS)}")
+        if not isinstance(value, FIELDS[key]) or (isinstance(value, str) and "\0" in value):
+            kind = "an object" if FIELDS[key] is dict else "a text without NUL"
+            raise UsageError(f"`{key}` must be {kind}, not {value!r:.80}")
+
+
+def describe(name: str, document: JsonObject) -> str:
+    """Write description.md for a config.json: the title, the description, and a table of the inputs."""
+    schema = document["schema"]["input"]
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    text = strict_json.repair_surrogates(f"# {name}\n\n{document['description']}\n")
+    if not isinstance(properties, dict) or not properties:
+        return text
+    required = schema["required"] if isinstance(schema.get("required"), list) else []
+    rows = [_row(key, value if isinstance(value, dict) else {}, key in required) for key, value in properties.items()]
+    table = ["| Input | Type | Required | Default | Description |", "|---|---|---|---|---|", *rows]
+    return f"{text}\n## Inputs\n\n" + "\n".join(table) + "\n"
+
+
+def _row(key: str, schema: JsonObject, required: bool) -> str:
+    default = f"`{strict_json.compact_json(schema['default'])}`" if "default" in schema else ""
+    cells = (f"`{key}`", _kind(schema), "yes" if required else "no", default, str(schema.get("description", "")))
+    row = " | ".join(" ".join(cell.split()).replace("|", "\\|") for cell in cells)
+    return strict_json.repair_surrogates(f"| {row} |")
+
+
+def _kind(schema: JsonObject) -> str:
+    if "enum" in schema and isinstance(schema["enum"], list):
+        return "one of " + ", ".join(f"`{strict_json.compact_json(value)}`" for value in schema["enum"])
+    kinds = schema.get("type", "any")
+    return " or ".join(map(str, kinds)) if isinstance(kinds, list) else str(kinds)
+
+
+def _python(name: str, given: Mapping[str, Any], directory: str) -> Draft:
+    path, entrypoint = given.get("path"), given.get("entrypoint")
+    if path is not None and not path.endswith(".py"):
+        raise UsageError(f"{path!r} is no Python file: a python_script is a .py file")
+    found = _existing(path, directory) if path is not None else None
+    if found is not None:
+        data = strict_json.read_bytes(os.path.realpath(found))
+        return _from_source(name, found, data, given)
+    if entrypoint is not None and not entrypoint.isidentifier():
+        raise UsageError(f"{entrypoint!r} can be no function's name")
+    template = new_tool.python_template(name, entrypoint, given="schema" in given or "args" in given)
+    script = path or f"{new_tool.function_name(name)}.py"
+    derived = derive(template.script, template.entrypoint, path=script)
+    fallback = _EMPTY if "args" in given else derived.input_schema
+    schema = _schemas(given.get("schema"), fallback, None if "schema" in given or "args" in given else derived.output_schema)
+    document = _document(name, "python_script", {**_said(template), **given, "path": script, "schema": schema})
+    missing = (f"there is no file {path} here: the tool's {script} is the template",) if path is not None else ()
+    return _draft(name, document, {script: TreeFile(data=template.script.encode())}, missing)
+
+
+def _from_source(name: str, path: str, data: bytes, given: Mapping[str, Any]) -> Draft:
+    source, script = _text(data, path), os.path.basename(path)
+    entrypoint = given.get("entrypoint") or _only_function(source, name, path)
+    derived = derive(source, entrypoint, path=path)
+    fixed = given.get("args") or {}
+    schema = _schemas(given.get("schema"), _without(derived.input_schema, fixed), derived.output_schema)
+    said = {"description": derived.description, **given, "path": script, "entrypoint": entrypoint, "schema": schema}
+    notes = (*derived.notes, *_left_behind(source, path))
+    return _draft(name, _document(name, "python_script", said), {script: TreeFile(data=data)}, notes)
+
+
+def _without(schema: JsonObject, fixed: JsonObject) -> JsonObject:
+    """The input schema without the inputs that fixed arguments fill: the model neither sees nor sets those."""
+    properties = {key: value for key, value in schema["properties"].items() if key not in fixed}
+    required = [key for key in schema.get("required", ()) if key not in fixed]
+    changed = {**schema, "properties": properties, "required": required}
+    return changed if required else {key: value for key, value in changed.items() if key != "required"}
+
+
+def _shell(name: str, given: Mapping[str, Any], directory: str) -> Draft:
+    path, files = given.get("path"), {}
+    if path is not None:
+        found = _existing(path, directory)
+        if found is None:
+            raise UsageError(
+                f"there is no file {path}", hint="--path names a program to copy into the tool; --entrypoint one found on PATH"
+            )
+        path = os.path.basename(found)
+        files[path] = TreeFile(data=strict_json.read_bytes(os.path.realpath(found)), executable=True)
+    inputs = _schemas(given.get("schema"), {}, None)["input"] or None
+    template = new_tool.shell_template(inputs, given.get("args"), path or given.get("entrypoint"))
+    schema = _schemas(given.get("schema"), template.input_schema, None)
+    said = {**_said(template), **given, "schema": schema, "path": path, "entrypoint": None if path else template.entrypoint}
+    return _draft(name, _document(name, "shell_command", said), files)
+
+
+def _http(name: str, given: Mapping[str, Any]) -> Draft:
+    inputs = _schemas(given.get("schema"), {}, None)["input"] or None
+    template = new_tool.http_template(inputs, given.get("args"), given.get("path"))
+    schema = _schemas(given.get("schema"), template.input_schema, None)
+    return _draft(name, _document(name, "http_request", {**_said(template), **given, "schema": schema}), {})
+
+
+def _said(template: Template) -> JsonObject:
+    return {"description": template.description, "path": template.path, "entrypoint": template.entrypoint, "args": template.args}
+
+
+def _document(name: str, type: str, said: Mapping[str, Any]) -> JsonObject:
+    details = {"type": type, "path": said.get("path"), "entrypoint": said.get("entrypoint"), "args": said.get("args") or {}}
+    return {
+        "name": name,
+        "description": said["description"],
+        "schema": said["schema"],
+        "implementation_details": {key: value for key, value in details.items() if value is not None},
+    }
+
+
+def _draft(name: str, document: JsonObject, files: Mapping[str, TreeFile], notes: tuple[str, ...] = ()) -> Draft:
+    if taken := {CONFIG_FILE, DESCRIPTION_FILE} & files.keys():
+        raise UsageError(f"a tool's own file cannot be called {min(taken)}")
+    return Draft(name=name, document=document, files=files, notes=notes)
+
+
+def _schemas(given: JsonValue, inputs: JsonObject, output: JsonObject | None) -> JsonObject:
+    """The `schema` of config.json: what the user gave as a pair, or as the schema of the inputs alone, before what is known."""
+    if given is None:
+        return {"input": inputs, **({"output": output} if output is not None else {})}
+    pair = isinstance(given, dict) and "input" in given and not {"type", "properties", "$ref", "$schema"} & given.keys()
+    return dict(given) if pair else {"input": given}
+
+
+def _existing(path: str, directory: str) -> str | None:
+    """The file that a user's path names, or None where a bare name names nothing yet."""
+    found = os.path.join(directory, path)
+    if os.path.isfile(found):
+        return found
+    if os.path.basename(path) != path:
+        raise UsageError(f"there is no file {path}")
+    return None
+
+
+def _text(data: bytes, path: str) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise InvalidDocument("is not UTF-8; save it as UTF-8", path=path, line=line) from None
+
+
+def _only_function(source: str, name: str, path: str) -> str:
+    """The function that a file is for: the one with the tool's name, or the only public one."""
+    try:
+        functions = list(read_names(parse_source(source)).functions)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return new_tool.function_name(name)  # derive says what is wrong with the file
+    wanted = new_tool.function_name(name)
+    public = [function for function in functions if not function.startswith("_")]
+    if wanted in functions or len(public) != 1:
+        return wanted
+    return public[0]
+
+
+def _left_behind(source: str, path: str) -> list[str]:
+    """A sentence for each module that the file imports from beside itself: only the file is copied."""
+    beside, names = os.path.dirname(path), read_names(parse_source(source))
+    modules = dict.fromkeys(meaning.partition(".")[0] if meaning[:1] != "." else meaning for meaning in names.imports.values())
+    found = [m for m in modules if m[:1] == "." or any(os.path.exists(os.path.join(beside, m + end)) for end in (".py", "/__init__.py"))]
+    return [f"it imports {module} from beside it, which is not copied: put it into the tool's directory" for module in found]

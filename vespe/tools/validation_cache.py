@@ -1,0 +1,91 @@
+"""What validation said of the tools of one directory, kept in the user's cache; losing it costs time only."""
+
+import contextlib
+import hashlib
+import json
+import os
+from functools import cache
+from typing import Any, Final
+
+from vespe import defaults
+from vespe.documents import strict_json
+from vespe.errors import InvalidDocument, StorageError
+from vespe.files import locations
+from vespe.tools import directory as tool_directory
+from vespe.tools.directory import Verdict
+
+_LIMIT: Final = 256 * 1024 * 1024
+_FORMAT: Final = 2
+_JUDGES: Final = ("", "adapters", "calls/executors", "data", "documents", "http", "schemas", "tools")
+"""The directories of this package whose code and schemas a verdict comes from."""
+
+
+class Verdicts:
+    """The verdicts on the tool directories in one directory, by the digest of each one's config.json.
+
+    Ask `of` for each, then `save`. What is kept is only believed where the same version of Vespe wrote it, from the very
+    same code, for this directory, kit and what the kit states of its limits, and its checksum holds. A cache that cannot be
+    read or written is no error.
+    """
+
+    def __init__(self, directory: str, *, kit_id: str | None) -> None:
+        self._limits = None if kit_id is None else tool_directory.limits_above(directory)
+        stated = None if self._limits is None else [self._limits.types, self._limits.hosts, self._limits.secrets]
+        about = [_FORMAT, defaults.VERSION, code_digest(), os.path.abspath(directory), kit_id, stated]
+        self._about = json.loads(json.dumps(about))
+        name = hashlib.sha256(os.fsencode(os.path.abspath(directory))).hexdigest()[:32]
+        self._path = os.path.join(locations.user_cache_dir(), "scan", f"{name}.json")
+        self._kit_id = kit_id
+        self._kept: dict[str, list[Any]] = _load(self._path, self._about)
+        self._seen: dict[str, list[Any]] = {}
+        self._changed = False
+
+    def of(self, uid: str, config: bytes) -> Verdict:
+        """Give the verdict on a tool directory's config.json, from the cache where it holds the very same bytes."""
+        digest = hashlib.sha256(config).hexdigest()
+        row = self._kept.get(uid)
+        if row is None or row[0] != digest:
+            row = [digest, *tool_directory.verdict(config, uid=uid, kit_id=self._kit_id, limits=self._limits)]
+            self._changed = True
+        self._seen[uid] = row
+        return Verdict(*row[1:])
+
+    def save(self) -> None:
+        """Keep exactly what was asked for since this was made; writes nothing where nothing changed."""
+        if not self._changed and len(self._seen) == len(self._kept):
+            return
+        body = json.dumps([*self._about, self._seen], separators=(",", ":")).encode("ascii")
+        try:
+            os.makedirs(os.path.dirname(self._path), mode=0o700, exist_ok=True)
+            strict_json.write_atomic(self._path, _checksum(body) + b"\n" + body, mode=0o600, durable=False)
+        except OSError:
+            # StorageError is an OSError: a full disk or a missing home costs the next scan its time, nothing else.
+            return
+
+
+@cache
+def code_digest() -> str:
+    """Give a digest of what judges, by the names, sizes and times of its files: the code may be newer than its version says."""
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    found: list[tuple[str, int, int]] = []
+    for name in _JUDGES:
+        with contextlib.suppress(OSError), os.scandir(os.path.join(package, name)) as entries:
+            files = ((entry, entry.stat()) for entry in entries if entry.name.endswith((".py", ".json")))
+            found += ((f"{name}/{entry.name}", status.st_size, status.st_mtime_ns) for entry, status in files)
+    return hashlib.sha256(repr(sorted(found)).encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def _load(path: str, about: list[Any]) -> dict[str, list[Any]]:
+    """Read what an earlier scan kept; the checksum stands for every check of its shape, since only we write what it fits."""
+    try:
+        checksum, _, body = strict_json.read_bytes(path, limit=_LIMIT).partition(b"\n")
+    except (InvalidDocument, StorageError):
+        return {}
+    if checksum != _checksum(body):
+        return {}
+    *header, rows = json.loads(body)
+    return rows if header == about else {}
+
+
+def _checksum(body: bytes) -> bytes:
+    return hashlib.sha256(body).hexdigest().encode("ascii")

@@ -1,0 +1,217 @@
+"""The user's approvals, one private file each in the user state directory: of content by digest, of places by identity."""
+
+import contextlib
+import os
+import stat
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from vespe import defaults
+from vespe.documents import strict_json
+from vespe.errors import InvalidDocument, StorageError
+from vespe.files import locations
+from vespe.files.digests import SCHEME, File, Tree
+from vespe.files.identity import Place
+from vespe.models import JsonObject
+
+VERSION: Final = 1
+MAX_RECORD_BYTES: Final = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Approval:
+    """One record: `kind` is `content`, `place`, `tool` or `kit`; `path` is where it was given, `when` an ISO 8601 time in UTC.
+
+    `digest`, `files` and `secrets` (names) are those of a content approval.
+    """
+
+    kind: str
+    path: str
+    when: str
+    digest: str = ""
+    files: Mapping[str, File] | None = None
+    secrets: tuple[str, ...] = ()
+
+
+def find_content(digest: str) -> Approval | None:
+    """Give the approval of exactly these bytes, or None."""
+    approval = _read(_content_name(digest))
+    return approval if approval and approval.digest == digest else None
+
+
+def find_place(kind: str, place: Place) -> Approval | None:
+    """Give the approval (`place` or `tool`) of this very directory, or None."""
+    approval = _read(f"{kind}-{place.name}.json")
+    return approval if approval and approval.kind == kind and (place.strong or approval.path == place.path) else None
+
+
+def nearest_content(path: str, tree: Tree) -> Approval | None:
+    """Give the approval to compare a changed tree with: the last one given at this path, else the one with most files in common.
+
+    In common means the same file at the same path, and at least half of the approval's files.
+    """
+    found = [approval for _, approval in _all() if approval.kind == "content"]
+    here = [approval for approval in found if approval.path == path]
+    if here:
+        return max(here, key=lambda approval: approval.when)
+    alike = [(_shared(approval, tree), approval.when, approval) for approval in found]
+    alike = [row for row in alike if row[0] and row[0] * 2 >= len(row[2].files or {})]
+    return max(alike, key=lambda row: row[:2])[2] if alike else None
+
+
+def find_kit(digest: str) -> Approval | None:
+    """Give the approval of exactly these bytes as an installed kit, or None."""
+    approval = _read(_kit_name(digest))
+    return approval if approval and approval.kind == "kit" and approval.digest == digest else None
+
+
+def store_kit(digest: str, source: str) -> Approval:
+    """Keep the approval of an installed kit's bytes, which came from `source`."""
+    return _store(_kit_name(digest), _document("kit", source) | {"digest": digest})
+
+
+def any_content() -> bool:
+    """Say whether there is any approval of content, without reading one."""
+    return any(name.startswith("content-") for name in _names())
+
+
+def store_content(path: str, tree: Tree, *, secrets: tuple[str, ...]) -> Approval:
+    """Keep the approval of a tree's bytes, given at `path`, with the names of the secrets that it grants."""
+    digest = tree.digest
+    if digest is None:
+        raise ValueError("a tree with odd paths has no digest to approve")
+    document = _document("content", path) | {
+        "digest": digest,
+        "secrets": list(secrets),
+        "files": {name: ["x" if file.executable else "-", file.sha256] for name, file in sorted(tree.files.items())},
+    }
+    return _store(_content_name(digest), document)
+
+
+def store_place(kind: str, place: Place) -> Approval:
+    """Keep the approval (`place` or `tool`) of a directory, whatever becomes of what is in it."""
+    return _store(f"{kind}-{place.name}.json", _document(kind, place.path))
+
+
+def forget_place(kind: str, place: Place) -> None:
+    """Remove the approval (`place` or `tool`) of this very directory, if there is one; raises StorageError."""
+    _remove(f"{kind}-{place.name}.json")
+
+
+def forget(root: str, digest: str | None, places: Iterable[Place]) -> tuple[Approval, ...]:
+    """Remove every approval that could apply to the project at `root`: of these bytes, of these places, or given at its path."""
+    own = os.path.join(root, defaults.PROJECT_DIR)
+    keys = {f"{kind}-{place.name}.json" for place in places for kind in ("place", "tool")}
+    gone: list[Approval] = []
+    if not _names():
+        return ()
+    with strict_json.locked(directory()):
+        for name, approval in _all():
+            given_here = approval.path in (root, own) or approval.path.startswith(f"{own}{os.sep}")
+            if given_here or name in keys or (digest and approval.digest == digest):
+                _remove(name)
+                gone.append(approval)
+    return tuple(gone)
+
+
+def directory() -> str:
+    """Give the directory of the records; it may not exist."""
+    return os.path.join(locations.user_state_dir(), "trust")
+
+
+def _content_name(digest: str) -> str:
+    return f"content-{digest.removeprefix(SCHEME)}.json"
+
+
+def _kit_name(digest: str) -> str:
+    return f"kit-{digest.removeprefix(SCHEME)}.json"
+
+
+def _document(kind: str, path: str) -> JsonObject:
+    now = time.time()
+    when = f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(now))}.{int(now * 1000) % 1000:03d}Z"
+    return {"version": VERSION, "kind": kind, "path": strict_json.repair_surrogates(path), "when": when}
+
+
+def _store(name: str, document: JsonObject) -> Approval:
+    where = directory()
+    try:
+        os.makedirs(where, mode=0o700, exist_ok=True)
+        if stat.S_IMODE(os.stat(where).st_mode) != 0o700:
+            os.chmod(where, 0o700)
+    except OSError as error:
+        raise StorageError("make", where, error) from error
+    with strict_json.locked(where):
+        for left in _listed():
+            if left.endswith(".tmp"):
+                _remove(left)
+        strict_json.write_atomic(os.path.join(where, name), strict_json.dump_json(document), mode=0o600)
+    return _approval(document)
+
+
+def _remove(name: str) -> None:
+    path = os.path.join(directory(), name)
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise StorageError("remove", path, error) from error
+
+
+def _names() -> list[str]:
+    return sorted(name for name in _listed() if name.endswith(".json"))
+
+
+def _listed() -> list[str]:
+    try:
+        return os.listdir(directory())
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        raise StorageError("read", directory(), error) from error
+
+
+def _all() -> Iterator[tuple[str, Approval]]:
+    for name in _names():
+        approval = _read(name)
+        if approval:
+            yield name, approval
+
+
+def _read(name: str) -> Approval | None:
+    """Read one record; what is damaged, or not private to this user, grants nothing.
+
+    A repository can carry a file into a home directory that is its checkout, but git cannot carry mode 0600.
+    """
+    path = os.path.join(directory(), name)
+    try:
+        status = os.stat(path, follow_symlinks=False)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise StorageError("read", path, error) from error
+    if status.st_mode & 0o077 or status.st_uid != os.geteuid():
+        return None
+    with contextlib.suppress(InvalidDocument, AttributeError, KeyError, TypeError, ValueError):
+        document = strict_json.read_object(path, limit=MAX_RECORD_BYTES)
+        return _approval(document) if document.get("version") == VERSION else None
+    return None
+
+
+def _approval(document: JsonObject) -> Approval:
+    files = {path: File(executable=mode == "x", sha256=sha256) for path, (mode, sha256) in document.get("files", {}).items()}
+    return Approval(
+        kind=document["kind"],
+        path=document["path"],
+        when=document["when"],
+        digest=document.get("digest", ""),
+        files=files if document["kind"] == "content" else None,
+        secrets=tuple(document.get("secrets", ())),
+    )
+
+
+def _shared(approval: Approval, tree: Tree) -> int:
+    return sum(tree.files.get(path) == file for path, file in (approval.files or {}).items())

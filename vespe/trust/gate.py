@@ -1,0 +1,197 @@
+"""Whether a project may run anything: the user's approval of its bytes or its place, and the approved bytes to run from."""
+
+import contextlib
+import os
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from vespe import defaults
+from vespe.errors import NotTrusted, ProjectNotFound, Refused, StorageError, UsageError
+from vespe.files import digests, identity, walk
+from vespe.files.digests import File, Tree
+from vespe.files.private_copy import private_copy
+from vespe.trust import approvals
+
+TOOLS = (defaults.PROJECT_DIR, defaults.TOOLS_DIR)
+PREFIX = f"{defaults.TOOLS_DIR}/"
+_SETTLED_NS = 100_000_000
+"""A file is only taken as unchanged by its status when that is older than the clocks of file systems are coarse."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grant:
+    """Why the project at `root` may run: `kind` is `flag`, `environment`, `place`, `tool` or `content`.
+
+    `files` are the approved files of a content approval by their path beneath `.vespe/tools`, else None: whatever is there.
+    `secrets` names what its tools may see by a content approval; None means what they declare.
+    """
+
+    kind: str
+    root: str
+    files: Mapping[str, File] | None = None
+    secrets: tuple[str, ...] | None = None
+
+    def allows_secret(self, name: str) -> bool:
+        """Say whether a tool of the project that declares the secret `name` may see it."""
+        return self.secrets is None or name in self.secrets
+
+
+class TrustCheck:
+    """The check of one project for a process that lives: every call checks, but only what changed is read again.
+
+    A file counts as unchanged while its inode, size, times and mode are; what then runs is still verified byte by byte by
+    `pinned`.
+    """
+
+    def __init__(self, root: str | os.PathLike[str], *, environ: Mapping[str, str], trusted: bool = False) -> None:
+        self.root = os.path.realpath(root)
+        self._environ = environ
+        self._trusted = trusted
+        self._known: dict[str, tuple[tuple[int, ...], str]] = {}
+
+    def check(self, tool_directory: str | None = None) -> Grant:
+        """Give the grant under which the project's tool in `tool_directory` may run now; None asks for the project as a whole.
+
+        A kit's tool asks for the whole. Raises NotTrusted, with what changed since the last approval, and UsageError for a
+        `VESPE_TRUSTED_PATHS` that is not made of absolute paths.
+        """
+        if self._trusted:
+            return Grant(kind="flag", root=self.root)
+        if _listed(self.root, self._environ.get(defaults.ENV_TRUSTED_PATHS, "")):
+            return Grant(kind="environment", root=self.root)
+        kind = approved_place(self.root, tool_directory)
+        return Grant(kind=kind, root=self.root) if kind else self._content()
+
+    def _content(self) -> Grant:
+        if not approvals.any_content():
+            raise NotTrusted(self.root)
+        tree = walk.scan(self.root, *TOOLS, visit=self._visit)
+        approval = approvals.find_content(tree.digest) if tree.digest else None
+        if approval is None:
+            raise NotTrusted(self.root, changes=changes_since_approval(self.root, tree))
+        return Grant(kind="content", root=self.root, files=tree.files, secrets=approval.secrets)
+
+    def _visit(self, path: str, descriptor: int, status: os.stat_result) -> str:
+        signature = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+        known = self._known.get(path)
+        if known and known[0] == signature:
+            return known[1]
+        sha256 = walk.hash_file(path, descriptor, status)
+        if time.time_ns() - status.st_ctime_ns > _SETTLED_NS:
+            self._known[path] = (signature, sha256)
+        return sha256
+
+
+def check(root: str | os.PathLike[str], tool_directory: str | None = None, *, environ: Mapping[str, str], trusted: bool = False) -> Grant:
+    """Check once: see `TrustCheck.check`. `trusted` is the user's explicit `--trust`."""
+    return TrustCheck(root, environ=environ, trusted=trusted).check(tool_directory)
+
+
+def trust_place(root: str | os.PathLike[str], *, staged: str = defaults.PROJECT_DIR) -> Grant:
+    """Trust this very `.vespe/` whatever becomes of it: `vespe init` of a new one, and `vespe trust --develop`.
+
+    `staged` is its name in `root` before it is renamed to `.vespe`, so that it is trusted at the instant when it is there.
+    """
+    real = os.path.realpath(root)
+    _store("place", real, as_path=(defaults.PROJECT_DIR,), now=(staged,))
+    return Grant(kind="place", root=real)
+
+
+def forget_staged(root: str | os.PathLike[str], staged: str) -> None:
+    """Take back what `trust_place` gave to a directory that did not come to its place."""
+    place = identity.place_of(os.path.realpath(root), staged)
+    if place is not None:
+        approvals.forget_place("place", place)
+
+
+def trust_created(root: str | os.PathLike[str], uid: str, *, staged: str | None = None) -> None:
+    """Trust a tool directory that its user makes, where the project as a place is not trusted anyway; see `trust_tool`."""
+    if approved_place(os.path.realpath(root)) is None:
+        trust_tool(root, uid, staged=staged)
+
+
+def trust_tool(root: str | os.PathLike[str], uid: str, *, staged: str | None = None) -> Grant:
+    """Trust this very tool directory, which `vespe tool create` makes, and nothing else of its project.
+
+    `staged` is its path beneath `.vespe/tools` before it is renamed to its uid.
+    """
+    real = os.path.realpath(root)
+    _store("tool", real, as_path=(*TOOLS, uid), now=(*TOOLS, *(staged or uid).split(os.sep)))
+    return Grant(kind="tool", root=real)
+
+
+def untrust(root: str | os.PathLike[str]) -> tuple[approvals.Approval, ...]:
+    """Take back every approval that applies to the project: of its present bytes, of its place, of single tools; give them.
+
+    Raises StorageError where its tools cannot be listed: then nobody knows which approvals apply.
+    """
+    real = os.path.realpath(root)
+    names: list[tuple[str, ...]] = [(defaults.PROJECT_DIR,)]
+    try:
+        names += [(*TOOLS, uid) for uid in os.listdir(os.path.join(real, *TOOLS))]
+    except (FileNotFoundError, NotADirectoryError):
+        pass
+    except OSError as error:
+        raise StorageError("read", os.path.join(real, *TOOLS), error) from error
+    found = [place for place in (identity.place_of(real, *name) for name in names) if place]
+    tree = walk.scan(real, *TOOLS)
+    unread = [path for path, why in tree.odd.items() if why.startswith(walk.UNREADABLE)]
+    gone = approvals.forget(real, tree.digest, found)
+    if unread and not gone:
+        raise Refused(f"{os.path.join(real, *TOOLS, unread[0])} cannot be read, so whether these bytes are approved is not known")
+    return gone
+
+
+def approved_place(root: str, tool_directory: str | None = None) -> str | None:
+    """Say `place` or `tool` where the user has trusted the project's directory, or this tool's directory in it."""
+    place = identity.place_of(root, defaults.PROJECT_DIR)
+    if place and approvals.find_place("place", place):
+        return "place"
+    parent, uid = os.path.split((tool_directory or "").rstrip("/"))
+    if not uid or os.path.realpath(parent) != os.path.join(root, *TOOLS):
+        return None
+    tool = identity.place_of(root, *TOOLS, uid)
+    return "tool" if tool and approvals.find_place("tool", tool) else None
+
+
+def changes_since_approval(root: str, tree: Tree) -> tuple[str, ...]:
+    """Say what differs from the approval given last at this path, or from the one most alike; () where there is none."""
+    former = approvals.nearest_content(root, tree)
+    return digests.changes(former.files or {}, tree, prefix=PREFIX) if former else ()
+
+
+@contextlib.contextmanager
+def pinned(tool_directory: str, grant: Grant) -> Iterator[str]:
+    """Give the directory to load the tool from and run it in: what is checked is what runs.
+
+    Under a content approval that is a private copy whose every byte is verified while it is copied, removed afterwards; its
+    name is the uid still. Else, and for a kit's tool, it is the tool's own directory. Raises NotTrusted, which names the file,
+    and StorageError.
+    """
+    parent, uid = os.path.split(tool_directory.rstrip("/"))
+    if grant.files is None or os.path.realpath(parent) != os.path.join(grant.root, *TOOLS):
+        yield tool_directory
+        return
+    approved = {path.removeprefix(f"{uid}/"): file for path, file in grant.files.items() if path.startswith(f"{uid}/")}
+    with private_copy(grant.root, *TOOLS, uid) as (copy, tree):
+        if changed := digests.changes(approved, tree, prefix=f"{PREFIX}{uid}/"):
+            raise NotTrusted(grant.root, changes=changed)
+        yield copy
+
+
+def _store(kind: str, root: str, *, as_path: tuple[str, ...], now: tuple[str, ...]) -> None:
+    """Keep the approval of the directory that is at `now` as that of `as_path`: its identity survives the rename."""
+    place = identity.place_of(root, *now)
+    if place is None:
+        raise ProjectNotFound(root if kind == "place" else os.path.join(root, *as_path))
+    approvals.store_place(kind, replace(place, path=os.path.join(root, *as_path)))
+
+
+def _listed(root: str, paths: str) -> bool:
+    for path in filter(None, paths.split(os.pathsep)):
+        if not os.path.isabs(path):
+            raise UsageError(f"{defaults.ENV_TRUSTED_PATHS} names {path!r}: only absolute paths can be trusted")
+        if f"{root}/".startswith(os.path.join(os.path.realpath(path), "")):
+            return True
+    return False

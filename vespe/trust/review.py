@@ -1,0 +1,184 @@
+"""What `vespe trust` shows before it asks: everything that a project would run, read from the very bytes that are approved."""
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from vespe import defaults
+from vespe.documents import strict_json
+from vespe.errors import NotTrusted, Refused
+from vespe.files import digests, identity, walk
+from vespe.files.digests import File, TextDigest
+from vespe.files.identity import Place
+from vespe.models import JsonObject, JsonValue
+from vespe.tools import directory as tool_directory
+from vespe.trust import approvals, gate
+
+_HOST = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://(?:[^/?#@]*@)?([^/?#]+)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolReview:
+    """One tool directory as it would be approved, broken ones too; nothing here is cut or escaped.
+
+    `config` is the text of its config.json, from which the other fields are read as far as they can be. `runs` is what would
+    run: a shell tool's program and argv, an HTTP tool's method and URL, a Python tool's script and function; the rest is in
+    `implementation`. `secrets` are names of environment variables, `hosts` what it says it reaches, `files` paths in the directory.
+    """
+
+    uid: str
+    directory: str
+    name: str | None
+    type: str | None
+    implementation: JsonObject
+    runs: tuple[str, ...]
+    secrets: tuple[str, ...]
+    hosts: tuple[str, ...]
+    files: tuple[str, ...]
+    problems: tuple[str, ...]
+    config: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Review:
+    """A project's tools at one moment, to show and then to approve.
+
+    `digest` is None where `odd` (path beneath `.vespe/tools` -> why) says that somebody must first tidy up. `others` are files
+    of no tool. `approved` is the kind of an approval that holds now; without one, `changes` tell what differs from the last.
+    """
+
+    root: str
+    digest: str | None
+    tools: tuple[ToolReview, ...]
+    others: tuple[str, ...]
+    odd: Mapping[str, str]
+    approved: str | None
+    changes: tuple[str, ...]
+    files: Mapping[str, File]
+    place: Place | None
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """The names of all the secrets that its tools would see."""
+        return tuple(sorted({name for tool in self.tools for name in tool.secrets}))
+
+
+def review(root: str | os.PathLike[str]) -> Review:
+    """Gather what an approval of the project at `root` would allow; reads only, and writes nothing anywhere."""
+    real = os.path.realpath(root)
+    tools = os.path.join(real, *gate.TOOLS)
+    keeping = _Keeping()
+    place = identity.place_of(real, defaults.PROJECT_DIR)
+    tree = walk.scan(real, *gate.TOOLS, visit=keeping.visit)
+    beneath: dict[str, list[str]] = {}
+    for path in sorted([*tree.files, *tree.odd]):
+        uid, slash, rest = path.partition("/")
+        beneath.setdefault(uid if slash else "", []).append(rest if slash else path)
+    approved = gate.approved_place(real) or ("content" if tree.digest and approvals.find_content(tree.digest) else None)
+    return Review(
+        root=real,
+        digest=tree.digest,
+        tools=tuple(review_tool(os.path.join(tools, uid), tuple(beneath[uid]), keeping.config(uid)) for uid in sorted(beneath) if uid),
+        others=tuple(path for path in beneath.get("", ()) if path),
+        odd=tree.odd,
+        approved=approved,
+        changes=() if approved else gate.changes_since_approval(real, tree),
+        files=tree.files,
+        place=place,
+    )
+
+
+def approve(shown: Review, *, develop: bool = False) -> gate.Grant:
+    """Approve exactly what was shown: its bytes, or with `develop` its place, whatever becomes of what is in it.
+
+    Raises NotTrusted when the project changed since it was shown, Refused where something in it cannot be vouched for,
+    StorageError. Either way nothing is approved.
+    """
+    tree = walk.scan(shown.root, *gate.TOOLS)
+    if tree != digests.Tree(files=shown.files, odd=shown.odd):
+        raise NotTrusted(shown.root, changes=digests.changes(shown.files, tree, prefix=gate.PREFIX))
+    if develop:
+        if identity.place_of(shown.root, defaults.PROJECT_DIR) != shown.place:
+            raise NotTrusted(shown.root, changes=(f"{defaults.PROJECT_DIR} is another directory now",))
+        return gate.trust_place(shown.root)
+    if tree.odd:
+        said = "; ".join(digests.changes({}, digests.Tree(odd=tree.odd), prefix=gate.PREFIX))
+        raise Refused(f"{shown.root} cannot be approved by its bytes: {said}", hint="remove it, or trust the place with `--develop`")
+    approval = approvals.store_content(shown.root, tree, secrets=shown.secrets)
+    return gate.Grant(kind="content", root=shown.root, files=tree.files, secrets=approval.secrets)
+
+
+class _Keeping:
+    """Keeps the bytes of each tool's config.json while the scan hashes them, so that what is shown is what is approved."""
+
+    def __init__(self) -> None:
+        self.kept: dict[str, bytes] = {}
+
+    def config(self, uid: str) -> bytes:
+        """Give the bytes of a tool's config.json, as they were hashed; none where there was none, or a large one."""
+        return self.kept.get(uid, b"")
+
+    def visit(self, path: str, descriptor: int, status: os.stat_result) -> str:
+        uid, _, rest = path.partition("/")
+        if rest != defaults.CONFIG_FILE or status.st_size > defaults.MAX_FILE_BYTES:
+            return walk.hash_file(path, descriptor, status)
+        self.kept[uid] = b"".join(walk.chunks(descriptor, status))
+        digest = TextDigest()
+        digest.update(self.kept[uid])
+        return digest.hexdigest()
+
+
+def review_tool(directory: str, files: tuple[str, ...], config: bytes) -> ToolReview:
+    """Gather what an approval of one tool directory would allow: `files` are its paths, `config` the bytes of its config.json."""
+    found, problems = tool_directory.check(directory, config=config or None)
+    document = (found if config else None) or {}
+    implementation = _object(document.get("implementation_details"))
+    return ToolReview(
+        uid=os.path.basename(directory),
+        directory=directory,
+        name=_text(document.get("name")),
+        type=_text(implementation.get("type")),
+        implementation=implementation,
+        runs=_runs(implementation),
+        secrets=_texts(document.get("secrets")),
+        hosts=_hosts(document, implementation),
+        files=files,
+        problems=tuple(str(problem) for problem in problems),
+        config=config.decode("utf-8", "replace"),
+    )
+
+
+def _runs(implementation: JsonObject) -> tuple[str, ...]:
+    path, entrypoint = implementation.get("path"), implementation.get("entrypoint")
+    match implementation.get("type"):
+        case "shell_command":
+            argv = _object(implementation.get("args")).get("argv")
+            words = [path or entrypoint, *(argv if isinstance(argv, list) else [])]
+        case "http_request":
+            words = [entrypoint, path]
+        case "mcp_tool":
+            args = _object(implementation.get("args"))
+            command = args.get("command")
+            words = [*(command if isinstance(command, list) else [args.get("url")]), entrypoint]
+        case _:
+            words = [path, entrypoint]
+    return tuple(word if isinstance(word, str) else strict_json.compact_json(word) for word in words if word is not None)
+
+
+def _hosts(document: JsonObject, implementation: JsonObject) -> tuple[str, ...]:
+    found = set(_texts(_object(document.get("permissions")).get("network")))
+    url = _HOST.match(_text(implementation.get("path")) or _text(_object(implementation.get("args")).get("url")) or "")
+    return tuple(sorted(found | ({url[1]} if url else set())))
+
+
+def _object(value: JsonValue) -> JsonObject:
+    return value if isinstance(value, dict) else {}
+
+
+def _text(value: JsonValue) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _texts(value: JsonValue) -> tuple[str, ...]:
+    return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()
