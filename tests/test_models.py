@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from vespe import models
-from vespe.models import Candidate, Entry, ProjectConfig, Resolution, Tool
-from vespe.outcomes import Call, Failure, Outcome
+from vespe.models import Call, Candidate, Entry, Failure, Outcome, ProjectConfig, Resolution, Tool
 
 VALUES = [value for value in vars(models).values() if inspect.isclass(value) and dataclasses.is_dataclass(value)]
 

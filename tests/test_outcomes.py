@@ -1,6 +1,6 @@
 """The values of a call."""
 
-from vespe.outcomes import Failure, Outcome
+from vespe.models import Failure, Outcome
 
 
 def test_an_outcome_without_an_error_is_ok_and_shows_its_result() -> None:

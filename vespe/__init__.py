@@ -14,13 +14,11 @@ if TYPE_CHECKING:
     from vespe.adapters.streams.ollama import OllamaStreamingProcessor
     from vespe.adapters.streams.openai import GptStreamingProcessor
     from vespe.agents.agent import Agent, AgentOptions, run_loop
-    from vespe.agents.claude_handler import ClaudeHandler
     from vespe.agents.events import EventSystem
-    from vespe.agents.gpt_handler import GptHandler
     from vespe.agents.handler_base import StreamContext, StreamingRequest, StreamResult, ToolHandler
+    from vespe.agents.handlers import ClaudeHandler, GptHandler, OllamaHandler
     from vespe.agents.limits import Limits
     from vespe.agents.loop import RunResult
-    from vespe.agents.ollama_handler import OllamaHandler
     from vespe.agents.policy import CallPolicy
     from vespe.agents.providers.anthropic import AnthropicProvider
     from vespe.agents.providers.base import LLMProvider
@@ -34,8 +32,7 @@ if TYPE_CHECKING:
     from vespe.errors import VespeError
     from vespe.library import Project, create_tool, execute_tool, list_available_tools, load_tool, resolve_tool
     from vespe.mcp_server.library import serve_stdio
-    from vespe.models import Implementation, Kit, ProjectConfig, Resolution, Tool
-    from vespe.outcomes import Call, Failure, Outcome
+    from vespe.models import Call, Failure, Implementation, Kit, Outcome, ProjectConfig, Resolution, Tool
 
 __all__ = [
     "Agent",
@@ -88,7 +85,7 @@ __all__ = [
 
 _MODULES = {
     **dict.fromkeys(("Implementation", "Kit", "ProjectConfig", "Resolution", "Tool"), "vespe.models"),
-    **dict.fromkeys(("Call", "Failure", "Outcome"), "vespe.outcomes"),
+    **dict.fromkeys(("Call", "Failure", "Outcome"), "vespe.models"),
     **dict.fromkeys(("Project", "create_tool", "execute_tool", "list_available_tools", "load_tool", "resolve_tool"), "vespe.library"),
     **dict.fromkeys(("ToolImplementation", "ToolRegistry"), "vespe.calls.registry"),
     **dict.fromkeys(("report_message", "report_progress"), "vespe.calls.progress"),
@@ -101,11 +98,11 @@ _MODULES = {
     "Patience": "vespe.agents.providers.retries",
     "SimulatedProvider": "vespe.agents.providers.simulated",
     "CallPolicy": "vespe.agents.policy",
-    "ClaudeHandler": "vespe.agents.claude_handler",
+    "ClaudeHandler": "vespe.agents.handlers",
     "EventSystem": "vespe.agents.events",
-    "GptHandler": "vespe.agents.gpt_handler",
+    "GptHandler": "vespe.agents.handlers",
     "Limits": "vespe.agents.limits",
-    "OllamaHandler": "vespe.agents.ollama_handler",
+    "OllamaHandler": "vespe.agents.handlers",
     "RunResult": "vespe.agents.loop",
     "Transcript": "vespe.agents.transcripts",
     "ClaudeStreamingProcessor": "vespe.adapters.streams.anthropic",

@@ -41,7 +41,7 @@ HEAVY: Final = (
     "vespe.mcp_server.http_server",
     "vespe.adapters.openai_strict",
     "vespe.kits.archives",
-    "vespe.kits.kit_excess",
+    "vespe.kits.review",
     "vespe.cli.kit.activation",
 )
 """What may be deferred; the floors test reads this table and `deferred(...)` calls as imports of their owner."""

@@ -8,8 +8,7 @@ from typing import Any, TypeAlias
 from vespe import errors
 from vespe.calls.path import CallPath
 from vespe.calls.registry import ToolRegistry
-from vespe.models import JsonObject, ProjectConfig, Resolution, Tool
-from vespe.outcomes import Call, Outcome
+from vespe.models import Call, JsonObject, Outcome, ProjectConfig, Resolution, Tool
 from vespe.processes.signals import own_handlers_wait
 from vespe.projects import project as projects
 from vespe.projects import project_tools

@@ -22,8 +22,7 @@ from pathlib import Path
 from tests.acceptance.crash import Verb, World
 from tests.support.ondisk import python_tool, write_kit
 from vespe import errors
-from vespe.documents import strict_json
-from vespe.files import leftovers
+from vespe.files import atomic, trees
 from vespe.kits import lock
 from vespe.projects import project
 
@@ -64,7 +63,7 @@ def run(processes: int, mutations: int, *, kills: int = 0, seed: int = 1) -> Fig
         _Crowd(world, figures, mutations=mutations, random=random.Random(seed)).work(kills)
         figures.seconds = round(time.monotonic() - started, 1)
         figures.lost += _missing(world, processes, mutations)
-        leftovers.delete(directory)
+        trees.delete(directory)
     return figures
 
 
@@ -110,7 +109,7 @@ class _Crowd:
             if code and not (step == first and code in (2, 3)):
                 done.with_name(f"failed-{worker}").write_text(f"{step}: exit {code}: {mine.said[-500:]}", encoding="utf-8")
                 return 1
-            strict_json.write_atomic(done, str(step + 1), durable=False)
+            atomic.write_atomic(done, str(step + 1), durable=False)
         self._note(f"busy-{worker}").write_text(str(busy), encoding="utf-8")
         return 0
 

@@ -10,8 +10,7 @@ from vespe.adapters import ADAPTERS, SHAPES, execution
 from vespe.adapters.base import ToolAdapter, ToolShape
 from vespe.calls.registry import ToolRegistry
 from vespe.errors import InvalidArguments, InvalidToolCall, ParsingError, ToolExecutionError, ToolImplementationNotFound, VespeError
-from vespe.models import Tool
-from vespe.outcomes import Call
+from vespe.models import Call, Tool
 
 TOOL = Tool(
     uid="tool-d",

@@ -6,8 +6,7 @@ from vespe.adapters import execution
 from vespe.adapters.openai import OpenAIAdapter
 from vespe.calls.registry import ToolRegistry
 from vespe.errors import InvalidArguments, InvalidToolCall, ParsingError, ToolExecutionError, ToolImplementationNotFound
-from vespe.models import Implementation, Tool
-from vespe.outcomes import Call, Failure, Outcome
+from vespe.models import Call, Failure, Implementation, Outcome, Tool
 
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer", "default": 3}}}
 TOOL = Tool(uid="tool-d", name="double", description="Double.", input_schema=SCHEMA)

@@ -31,7 +31,7 @@ def test_only_what_an_api_is_known_to_refuse_is_an_error(standing: str, severity
 
 def test_every_limit_is_read_by_a_rule() -> None:
     package = Path(vespe.lint.__file__).parent
-    text = "".join(path.read_text(encoding="utf-8") for path in package.glob("*.py") if path.name != "limits.py")
+    text = "".join(path.read_text(encoding="utf-8") for path in package.rglob("*.py") if path.name != "limits.py")
     judged_as_schemas = {"schema-present", "output-root"}
     unread = {limit.about for limit in LIMITS if f'"{limit.about}"' not in text and not limit.about.startswith("strict-")}
     assert unread == judged_as_schemas

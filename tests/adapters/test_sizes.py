@@ -1,6 +1,6 @@
 """The cost of definitions."""
 
-from vespe.adapters.sizes import Size, size_of, total
+from vespe.adapters.cost import Size, size_of, total
 
 
 def test_a_definition_is_measured_as_compact_json() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from vespe.adapters.token_estimate import tokens_of
+from vespe.adapters.cost import tokens_of
 
 
 @pytest.mark.parametrize(("characters", "tokens"), [(0, 0), (1, 1), (4, 1), (5, 2), (4000, 1000)])

@@ -2,7 +2,7 @@
 
 from vespe.agents.call_results import CallResult, interrupted, not_run
 from vespe.agents.open_calls import ModelCall
-from vespe.outcomes import Failure, Outcome
+from vespe.models import Failure, Outcome
 
 CALL = ModelCall(call_id="c", name="f", arguments="{}", place=2)
 

@@ -14,8 +14,7 @@ from vespe.adapters.streams.base import StreamEvent
 from vespe.agents.providers.simulated import SimulatedProvider
 from vespe.agents.recordings import RecordingProvider, ReplayProvider
 from vespe.errors import Diverged, InvalidDocument, ProviderError
-from vespe.models import JsonObject
-from vespe.outcomes import Failure, Outcome
+from vespe.models import Failure, JsonObject, Outcome
 from vespe.projects import user_config
 
 STREAMS = {"openai": CHUNKS, "anthropic": test_anthropic.STREAM, "ollama": test_ollama.STREAM}

@@ -2,7 +2,7 @@
 
 import threading
 
-from vespe.agents.stops import Stop
+from vespe.agents.limits import Stop
 
 
 def test_it_is_set_by_itself_by_its_outer_event_and_by_its_deadline() -> None:

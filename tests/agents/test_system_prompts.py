@@ -1,6 +1,6 @@
 """A prompt of ours beside the user's system message."""
 
-from vespe.agents.system_prompts import with_system_message
+from vespe.agents.handlers import with_system_message
 
 USER = {"role": "user", "content": "go"}
 

@@ -10,11 +10,11 @@ import pytest
 from tests.agents.agents_on_disk import NUMBER, READ_ONLY, Bench
 from vespe import CallPolicy
 from vespe.agents.call_results import WAITS, CallResult
+from vespe.agents.limits import Stop
 from vespe.agents.open_calls import ModelCall
-from vespe.agents.stops import Stop
 from vespe.agents.tool_sets import chosen, tool_set
 from vespe.agents.turns import TurnRunner
-from vespe.outcomes import Outcome
+from vespe.models import Outcome
 
 
 def runner(bench: Bench, **extra: Any) -> TurnRunner:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from vespe.calls.expectations import difference, first_difference
-from vespe.outcomes import Failure, Outcome
+from vespe.models import Failure, Outcome
 
 DONE = Outcome(tool="t", uid="tool-t", result={"n": [1, {"s": "abc"}]})
 FAILED = Outcome(tool="t", uid="tool-t", error=Failure(code="tool_error", message="no"))

@@ -13,8 +13,7 @@ import pytest
 
 from vespe.calls import log as call_log
 from vespe.errors import StorageError
-from vespe.models import Tool
-from vespe.outcomes import Failure, Outcome
+from vespe.models import Failure, Outcome, Tool
 
 TOOL = Tool(uid="tool-a", name="add", description="Add.", input_schema={"type": "object"}, scope="project_tools")
 OK = Outcome(tool="add", uid="tool-a", result=3, duration_ms=1.23456)

@@ -19,8 +19,7 @@ from tests.support.ondisk import PATIENCE_S, interruptible, python_tool, vespe, 
 from vespe.calls.path import CallPath, checked_inputs, parsed_arguments
 from vespe.calls.registry import ToolRegistry
 from vespe.errors import InvalidTool, NotTrusted, ParsingError, ToolNotFound, UsageError
-from vespe.models import Tool
-from vespe.outcomes import Call, Outcome
+from vespe.models import Call, Outcome, Tool
 from vespe.projects import user_config
 from vespe.projects.workspace import open_workspace
 from vespe.trust import review

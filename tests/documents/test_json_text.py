@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vespe.documents.json_text import text_encoder
+from vespe.documents.strict_json import text_encoder
 
 ENCODERS = {
     "compact": json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")),

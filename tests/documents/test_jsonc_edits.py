@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vespe.documents import jsonc
-from vespe.documents.jsonc_edits import with_member, without_member
+from vespe.documents.jsonc import with_member, without_member
 from vespe.errors import InvalidDocument
 from vespe.models import JsonValue
 

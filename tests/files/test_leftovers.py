@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from vespe.files.leftovers import delete, sweep_beside
+from vespe.files.trees import delete, sweep_beside
 
 
 def test_the_unfinished_successors_of_the_file_go_and_nothing_else(tmp_path: Path) -> None:

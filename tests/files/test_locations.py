@@ -86,17 +86,17 @@ def kit_below(directory: Path) -> Path:
 def test_shipped_kits_are_inside_the_wheel_before_they_are_beside_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     package = tmp_path / "vespe"
     package.mkdir()
-    monkeypatch.setattr(locations, "__file__", str(package / "locations.py"))
+    monkeypatch.setattr(locations, "__file__", str(package / "files" / "locations.py"))
     assert locations.shipped_kits_dir() is None
     beside = kit_below(tmp_path)
     assert locations.shipped_kits_dir() == str(beside)
-    inside = kit_below(package)
+    inside = kit_below(package / "data")
     assert locations.shipped_kits_dir() == str(inside)
 
 
 def test_a_kits_directory_without_a_kit_is_not_taken_for_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "kits" / "empty").mkdir(parents=True)
-    monkeypatch.setattr(locations, "__file__", str(tmp_path / "vespe" / "locations.py"))
+    monkeypatch.setattr(locations, "__file__", str(tmp_path / "vespe" / "files" / "locations.py"))
     assert locations.shipped_kits_dir() is None
 
 

@@ -10,10 +10,10 @@ import pytest
 from tests.kits.test_fetch import TREES
 from tests.support import gitrepo
 from vespe.errors import NotFound, Refused, TimedOut
+from vespe.files.entries import EXECUTABLE, FILE, TreeEntry
 from vespe.git import batch, repository
 from vespe.git import objects as git_objects
 from vespe.git.repository import Object, Session
-from vespe.kits.trees import EXECUTABLE, FILE, TreeEntry
 
 
 def session_of(source: Path) -> Session:

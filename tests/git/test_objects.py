@@ -7,9 +7,9 @@ import pytest
 from tests.support import gitrepo
 from tests.support.gitrepo import git
 from vespe.errors import NotFound, Refused
+from vespe.files.entries import DIRECTORY, EXECUTABLE, FILE
 from vespe.git import objects
 from vespe.git.repository import Session
-from vespe.kits.trees import DIRECTORY, EXECUTABLE, FILE
 
 
 @pytest.fixture

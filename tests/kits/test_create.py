@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 from tests.support.ondisk import vespe
-from vespe.documents import strict_json
+from vespe.documents import safe_yaml
 from vespe.errors import StorageError, UsageError
 from vespe.kits import roots
-from vespe.kits.create import found_kit
-from vespe.kits.kit_templates import WORKFLOW
+from vespe.kits.create import WORKFLOW, found_kit
 
 
 def test_a_new_kit_is_found_and_holds_what_a_repository_needs(home: Path) -> None:
@@ -52,7 +51,7 @@ def test_what_a_killed_one_left_goes_and_nothing_else(home: Path, tmp_path: Path
 
 def test_the_workflow_of_a_new_kit_does_what_it_says(home: Path, tmp_path: Path) -> None:
     path, _ = found_kit(tmp_path, "team_tools")
-    workflow = strict_json.parse_yaml((Path(path) / WORKFLOW).read_bytes())
+    workflow = safe_yaml.parse_yaml((Path(path) / WORKFLOW).read_bytes())
     runs = [step["run"] for step in workflow["jobs"]["check"]["steps"] if "run" in step]
     assert runs.pop(0) == "pip install vespe" and len(runs) == 5
     for line in runs:

@@ -13,11 +13,12 @@ from tests.support import gitrepo
 from tests.support.gitrepo import git
 from tests.support.ondisk import write_kit
 from vespe.errors import InvalidDocument, NotFound, Refused
+from vespe.files.entries import FILE, TreeEntry
 from vespe.git.repository import Session
 from vespe.kits import archives, fetch, sources
 from vespe.kits.fetch import Fetched, Request
 from vespe.kits.origins import CommitOrigin
-from vespe.kits.trees import FILE, KitTree, TreeEntry
+from vespe.kits.trees import KitTree
 
 GIT_ALONE = ("a hostile .gitmodules", "an empty name")
 """What only git sees: a wrong content, and a tree that it does not even list."""

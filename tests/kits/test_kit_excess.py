@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.ondisk import python_tool, write_kit, write_tool
 from vespe.errors import Refused
-from vespe.kits.kit_excess import refuse_excess
+from vespe.kits.review import refuse_excess
 
 Command = Callable[..., Any]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from vespe.errors import Refused, StorageError
-from vespe.kits import kit_folders
+from vespe.kits import origins
 
 
 def _socket(path: Path) -> None:
@@ -37,25 +37,25 @@ def test_p11_an_odd_entry_refuses_the_folder_by_name(name: str, inside: str, tmp
     (tmp_path / inside).mkdir(exist_ok=True)
     ODD[name](tmp_path / inside / name)
     with pytest.raises(Refused, match=name):
-        kit_folders.folder_tree(str(tmp_path), "weather")
+        origins.folder_tree(str(tmp_path), "weather")
 
 
 def test_p11_a_device_refuses_the_folder() -> None:
     with pytest.raises(Refused):
-        kit_folders.folder_tree("/dev", "weather")
+        origins.folder_tree("/dev", "weather")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads whatever the mode says")
 def test_p11_what_cannot_be_read_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "x").touch(0o000)
-    tree = kit_folders.folder_tree(str(tmp_path), "weather")
+    tree = origins.folder_tree(str(tmp_path), "weather")
     with pytest.raises(StorageError):
         list(tree.read(tree.entries))
 
 
 def test_p11_a_file_that_becomes_a_link_after_the_listing_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "x").write_text("x", encoding="utf-8")
-    tree = kit_folders.folder_tree(str(tmp_path), "weather")
+    tree = origins.folder_tree(str(tmp_path), "weather")
     (tmp_path / "x").unlink()
     (tmp_path / "x").symlink_to("/etc/passwd")
     with pytest.raises(StorageError):
@@ -67,11 +67,11 @@ def test_a_folder_is_its_files_without_byte_code(tmp_path: Path) -> None:
     (tmp_path / "tool-a" / "__pycache__" / "x.pyc").write_bytes(b"x")
     (tmp_path / "tool-a" / "run").write_text("é", encoding="utf-8")
     (tmp_path / "tool-a" / "run").chmod(0o755)
-    tree = kit_folders.folder_tree(str(tmp_path), "weather")
+    tree = origins.folder_tree(str(tmp_path), "weather")
     assert [(e.path, e.executable, data) for e, data in tree.read(tree.entries)] == [("tool-a/run", True, "é".encode())]
 
 
 def test_a_link_to_a_folder_is_no_folder(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("/etc")
     with pytest.raises(Refused, match="symbolic link"):
-        kit_folders.folder_tree(str(tmp_path / "link"), "weather")
+        origins.folder_tree(str(tmp_path / "link"), "weather")

@@ -8,8 +8,7 @@ import pytest
 
 from tests.support.ondisk import python_tool, vespe, write_kit
 from vespe.errors import InvalidDocument, KitNotFound, NotFound, Refused
-from vespe.kits.archives import archive_tree
-from vespe.kits.kit_packing import pack_kit
+from vespe.kits.archives import archive_tree, pack_kit
 
 
 @pytest.fixture

@@ -1,11 +1,11 @@
 """The texts of a new kit."""
 
-from vespe.documents import strict_json
-from vespe.kits.kit_templates import WORKFLOW, kit_files
+from vespe.documents import safe_yaml
+from vespe.kits.create import WORKFLOW, kit_files
 
 
 def test_the_workflow_is_yaml_that_names_the_kit_and_may_only_read() -> None:
-    workflow = strict_json.parse_yaml(kit_files("team_tools", title="Team", summary="Tools.")[WORKFLOW])
+    workflow = safe_yaml.parse_yaml(kit_files("team_tools", title="Team", summary="Tools.")[WORKFLOW])
     assert workflow["permissions"] == {"contents": "read"}
     assert "vespe lint --strict team_tools" in [step.get("run") for step in workflow["jobs"]["check"]["steps"]]
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.ondisk import python_tool, write_kit
 from vespe.errors import InvalidDocument, Refused
-from vespe.kits import kit_folders, pinned, staging, store
+from vespe.kits import origins, pinned, staging, store
 from vespe.trust import approvals
 
 
@@ -18,7 +18,7 @@ def tool(tmp_path: Path, home: Path) -> Path:
     source = write_kit(tmp_path / "src", "weather")
     python_tool(source / "tool-a", "now", "return 1")
     with store.staging() as directory:
-        staged = staging.stage(kit_folders.folder_tree(str(source), "weather"), directory)
+        staged = staging.stage(origins.folder_tree(str(source), "weather"), directory)
         with store.locked():
             staging.commit(staged)
     approvals.store_kit(staged.digest, str(source))

@@ -16,7 +16,7 @@ from vespe.models import Kit
 def machine(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A machine with a user, a site and a shipped root, and nothing in them."""
     monkeypatch.setenv("XDG_DATA_DIRS", str(tmp_path / "site"))
-    monkeypatch.setattr(locations, "__file__", str(tmp_path / "installed" / "vespe" / "locations.py"))
+    monkeypatch.setattr(locations, "__file__", str(tmp_path / "installed" / "vespe" / "files" / "locations.py"))
     monkeypatch.delenv("VESPE_KITS_PATH", raising=False)
     return tmp_path
 

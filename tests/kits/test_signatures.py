@@ -44,7 +44,7 @@ class Signed:
         session = Session(directory=str(directory / "repository.git"), what="source", kind="path")
         ref = refs.resolve(session, str(self.source), tag)
         commit = objects.fetch(session, str(self.source), ref.object)
-        return signatures.signer_of(session, RemoteRef(name=ref.name, object=ref.object, commit=commit))
+        return signatures.signer_of(session, RemoteRef(name=ref.name, object=ref.object, commit=commit), user_config.allowed_signers_file())
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from vespe.errors import Refused
+from vespe.git import refs
 from vespe.kits import sources
 
 CASES = Path(__file__).parents[1] / "cases" / "git"
@@ -58,8 +59,8 @@ def test_a_branch_with_a_slash_is_a_ref() -> None:
 
 
 def test_only_a_whole_id_is_a_commit() -> None:
-    assert sources.is_commit("a" * 40) and sources.is_commit("0" * 64)
-    assert not any(sources.is_commit(ref) for ref in (None, "a" * 39, "A" * 40, "a" * 40 + "\n"))
+    assert refs.is_commit("a" * 40) and refs.is_commit("0" * 64)
+    assert not any(refs.is_commit(ref) for ref in (None, "a" * 39, "A" * 40, "a" * 40 + "\n"))
 
 
 def test_a_relative_path_begins_at_the_base() -> None:

@@ -11,7 +11,7 @@ from tests.support.ondisk import python_tool, write_kit
 from vespe.errors import InvalidDocument, Refused
 from vespe.files import digests
 from vespe.files.digests import File
-from vespe.kits import kit_folders, staging, store
+from vespe.kits import origins, staging, store
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "cases/git/digests.json").read_text(encoding="utf-8"))
 
@@ -25,7 +25,7 @@ def stored(tmp_path: Path, home: Path) -> str:
 
 def put(source: Path) -> str:
     with store.staging() as directory:
-        staged = staging.stage(kit_folders.folder_tree(str(source), source.name), directory)
+        staged = staging.stage(origins.folder_tree(str(source), source.name), directory)
         with store.locked():
             staging.commit(staged)
     return staged.digest

@@ -3,8 +3,9 @@
 import pytest
 
 from vespe.errors import Refused
+from vespe.files.entries import DIRECTORY, EXECUTABLE, FILE, TreeEntry
 from vespe.kits import trees
-from vespe.kits.trees import DIRECTORY, EXECUTABLE, FILE, TreeEntry, checked
+from vespe.kits.trees import checked
 
 
 def entry(path: str, mode: int = FILE, size: int = 1) -> TreeEntry:

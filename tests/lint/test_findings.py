@@ -2,7 +2,8 @@
 
 import json
 
-from vespe.lint.findings import SEVERITIES, Finding
+from vespe.lint.findings import Finding
+from vespe.models import SEVERITIES
 
 
 def test_a_finding_is_plain_json_with_the_keys_that_scripts_read() -> None:

@@ -10,7 +10,7 @@ import pytest
 from tests.support.ondisk import PATIENCE_S
 from vespe.mcp_server.calls_in_flight import Flights
 from vespe.mcp_server.protocol import PendingCall
-from vespe.outcomes import Outcome
+from vespe.models import Outcome
 
 
 class Calls:

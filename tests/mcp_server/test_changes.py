@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from vespe.mcp_server.changes import Changes
+from vespe.mcp_server.marks import Changes
 
 
 class Shelf:

@@ -2,7 +2,7 @@
 
 import os
 
-from vespe.mcp_server.lines import lines
+from vespe.mcp_server.stdio_io import lines
 
 
 def read(data: bytes, *, limit: int = 10) -> list[bytes | None]:

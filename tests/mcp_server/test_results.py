@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from vespe.mcp_server.results import is_tool_result, result_of
-from vespe.outcomes import Failure, Outcome
+from vespe.mcp_server.tool_call import is_tool_result, result_of
+from vespe.models import Failure, Outcome
 
 OLD, NEW = "2024-11-05", "2026-07-28"
 IMAGE = {"type": "image", "data": "aGk=", "mimeType": "image/png"}

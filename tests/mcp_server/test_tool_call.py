@@ -7,7 +7,7 @@ from typing import Any
 from vespe import errors, report_message, report_progress
 from vespe.mcp_server import tool_call
 from vespe.mcp_server.protocol import PendingCall
-from vespe.outcomes import Outcome
+from vespe.models import Outcome
 
 
 class Calls:

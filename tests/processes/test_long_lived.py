@@ -34,7 +34,7 @@ if sys.argv[1] == "stay":
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     signal.pause()
 """
-ROOT = str(Path(long_lived.__file__).parents[1])
+ROOT = str(Path(long_lived.__file__).parents[2])
 
 
 class Echo:

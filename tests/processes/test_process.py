@@ -21,7 +21,7 @@ from vespe.errors import Interrupted, InvalidArguments, OutputTooLarge, StorageE
 from vespe.processes import process
 from vespe.processes.process import Command, Finished, run
 
-ROOT = Path(process.__file__).parents[1]
+ROOT = Path(process.__file__).parents[2]
 PATH = {"PATH": "/usr/local/bin:/usr/bin:/bin"}
 ECHO = "import sys; sys.stdout.buffer.write(b'\\0'.join(a.encode('utf-8', 'surrogateescape') for a in sys.argv[1:]))"
 ESCAPES = """

@@ -131,7 +131,7 @@ KILLED = {
 
 @pytest.mark.parametrize("moment", KILLED)
 def test_p45_a_kill_during_create_leaves_a_whole_tool_or_none_and_the_next_create_clears_up(moment: str, tools: Path) -> None:
-    code = f"import os, signal\nfrom vespe import trees\nstop = lambda: os.kill(os.getpid(), signal.SIGKILL)\n{KILLED[moment]}\n"
+    code = f"import os, signal\nfrom vespe.files import trees\nstop = lambda: os.kill(os.getpid(), signal.SIGKILL)\n{KILLED[moment]}\n"
     code += "authoring.create_tool(tools, draft_tool('killed', 'python_script'), taken=taken)"
     assert killed(code, str(tools)) == -signal.SIGKILL
     whole = [("killed", None)] if moment == "after the rename" else []

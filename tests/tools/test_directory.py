@@ -19,7 +19,7 @@ from vespe.tools import directory as tool_directory
 CASES = Path(__file__).parents[1] / "cases" / "tools"
 GOOD = sorted((CASES / "good").iterdir())
 BAD = sorted((CASES / "bad").iterdir())
-DATA = Path(tool_directory.__file__).parent / "data"
+DATA = Path(tool_directory.__file__).parents[1] / "data"
 SHELL = {"type": "shell_command", "entrypoint": "echo", "args": {"argv": ["hi"]}}
 
 

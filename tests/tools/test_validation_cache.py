@@ -73,9 +73,12 @@ def test_other_code_of_the_same_version_judges_again(tools: Path, home: Path, mo
 
 
 def test_the_digest_of_the_code_covers_the_schema_and_the_executors() -> None:
-    package = Path(validation_cache.__file__).parent
+    package = Path(validation_cache.__file__).parents[1]
     said = {f"{name}/" for name in validation_cache._JUDGES}
-    assert {"data/", "executors/", "/"} <= said and all((package / name).is_dir() for name in validation_cache._JUDGES)
+    assert {"data/", "calls/executors/", "tools/", "schemas/", "/"} <= said
+    assert all((package / name).is_dir() for name in validation_cache._JUDGES)
+        (package / name).is_dir() for name in validation_cache._JUDGES
+    )
 
 
 def test_the_same_bytes_in_another_kit_or_directory_are_judged_again(tools: Path, home: Path) -> None:

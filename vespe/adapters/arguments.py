@@ -4,7 +4,7 @@ import json
 from typing import Final
 
 from vespe.documents import strict_json
-from vespe.documents.json_text import text_encoder
+from vespe.documents.strict_json import text_encoder
 from vespe.errors import InvalidDocument
 from vespe.models import JsonObject, JsonValue
 

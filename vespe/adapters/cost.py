@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from vespe.documents import strict_json
 from vespe.errors import InvalidDocument, StorageError
+from vespe.files import atomic
 from vespe.lazy import deferred
 
 if TYPE_CHECKING:
@@ -16,6 +17,11 @@ if TYPE_CHECKING:
 else:
     tempfile = deferred("tempfile")
     tiktoken = deferred("tiktoken")
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from vespe.models import JsonObject, JsonValue
 
 ENCODING: Final = "o200k_base"
 """The encoding of OpenAI's models since GPT-4o; other vendors' differ by some percent and are not public."""
@@ -44,6 +50,48 @@ def exact_count(environ: Mapping[str, str] | None = None) -> Callable[[str], int
 
 def _is_whole(path: str) -> bool:
     try:
-        return hashlib.sha256(strict_json.read_bytes(path, limit=_LIMIT)).hexdigest() == _SHA256
+        return hashlib.sha256(atomic.read_bytes(path, limit=_LIMIT)).hexdigest() == _SHA256
     except (InvalidDocument, StorageError):
         return False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Size:
+    """The characters and tokens of one definition, or of several; `exact` says that the tokens are counted, not estimated."""
+
+    characters: int
+    tokens: int
+    exact: bool
+
+    def to_json(self) -> JsonObject:
+        """Give the size as `tool list --size --json` prints it."""
+        return {"characters": self.characters, "tokens": self.tokens, "exact": self.exact}
+
+
+def size_of(definition: JsonValue, *, count: Callable[[str], int] | None = None) -> Size:
+    """Measure a definition as compact JSON; `count` counts a text's tokens, without it they are estimated (`token_estimate`).
+
+    What a vendor adds around definitions, and how it lays them out for its model, is not public and not in the figure.
+    """
+    text = strict_json.compact_json(definition)
+    tokens = tokens_of(len(text)) if count is None else count(text)
+    return Size(characters=len(text), tokens=tokens, exact=count is not None)
+
+
+def total(sizes: Iterable[Size]) -> Size:
+    """Add sizes up; exact where all are."""
+    every = list(sizes)
+    return Size(
+        characters=sum(size.characters for size in every),
+        tokens=sum(size.tokens for size in every),
+        exact=all(size.exact for size in every),
+    )
+
+
+CHARACTERS_PER_TOKEN: Final = 4
+"""What English text and JSON come to in the common tokenizers, give or take a fifth."""
+
+
+def tokens_of(characters: int) -> int:
+    """Estimate the tokens of so many characters, rounded up."""
+    return -(-characters // CHARACTERS_PER_TOKEN)

@@ -16,8 +16,7 @@ from vespe.errors import (
     ToolImplementationNotFound,
     VespeError,
 )
-from vespe.models import JsonObject, JsonValue, Tool
-from vespe.outcomes import Call, Execution, Failure, Outcome
+from vespe.models import Call, Execution, Failure, JsonObject, JsonValue, Outcome, Tool
 from vespe.schemas import validator
 
 _MAX_ANSWER_BYTES: Final = 64 * 1024 * 1024

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 from vespe.adapters import definitions, execution, shown
-from vespe.models import JsonObject, JsonValue, Tool
-from vespe.outcomes import Call
+from vespe.models import Call, JsonObject, JsonValue, Tool
 
 _CAMEL: Final = {"function_declarations": "functionDeclarations", "parameters_json_schema": "parametersJsonSchema",
                  "response_json_schema": "responseJsonSchema"}  # fmt: skip

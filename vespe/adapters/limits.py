@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
-from vespe.lint.findings import Severity
+from vespe.models import Severity
 
 Standing: TypeAlias = Literal["documented", "observed", "advised", "unverified"]
 """How a limit is known. `documented`: the vendor's page or schema says it. `observed`: the API's own error message says it.

@@ -22,8 +22,7 @@ from vespe.adapters.messages import (
     said,
     told,
 )
-from vespe.models import JsonObject, JsonValue, Tool
-from vespe.outcomes import Call
+from vespe.models import Call, JsonObject, JsonValue, Tool
 
 _KNOWN: Final = ("name", "description", "inputSchema", "outputSchema", "annotations", "title")
 _UNTITLED: Final[JsonObject] = {"title": None}

@@ -5,8 +5,7 @@ from typing import ClassVar
 
 from vespe.adapters import definitions, execution, shown
 from vespe.adapters.messages import quoted
-from vespe.models import JsonObject, JsonValue, Tool
-from vespe.outcomes import Call
+from vespe.models import Call, JsonObject, JsonValue, Tool
 
 
 class OpenAIResponsesShape:

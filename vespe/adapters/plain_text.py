@@ -9,8 +9,7 @@ from vespe.adapters import execution
 from vespe.adapters.messages import quoted
 from vespe.documents import strict_json
 from vespe.errors import InvalidDocument, InvalidToolCall, ParsingError
-from vespe.models import JsonObject, JsonValue, Tool
-from vespe.outcomes import Call
+from vespe.models import Call, JsonObject, JsonValue, Tool
 from vespe.schemas import validator
 from vespe.schemas.explain import describe
 

@@ -12,8 +12,7 @@ from vespe.agents.events import EventSystem
 from vespe.agents.limits import Limits
 from vespe.agents.loop import Loop, OnEvent, RunResult
 from vespe.agents.open_calls import ModelCall
-from vespe.agents.policy import Ask
-from vespe.agents.project_policy import policy_of
+from vespe.agents.policy import Ask, policy_of
 from vespe.agents.providers.base import LLMProvider
 from vespe.agents.providers.requests import definitions
 from vespe.agents.tool_sets import chosen, tool_set

@@ -6,8 +6,7 @@ from typing import Final, Literal, TypeAlias
 from vespe.adapters import execution
 from vespe.adapters.streams.base import StreamEvent
 from vespe.agents.open_calls import ModelCall
-from vespe.models import JsonObject, Tool
-from vespe.outcomes import Failure, Outcome
+from vespe.models import Failure, JsonObject, Outcome, Tool
 
 WAITS: Final = "waits"
 """What is known of a call that was left without a result."""

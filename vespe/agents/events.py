@@ -7,10 +7,9 @@ import time
 from collections.abc import Callable
 from typing import Final, Generic, Protocol, TypeAlias, TypeVar
 
-from vespe.agents.stops import Stop
+from vespe.agents.limits import Stop
 from vespe.errors import Interrupted
-from vespe.models import JsonObject, JsonValue, Tool
-from vespe.outcomes import Call, Failure, Outcome
+from vespe.models import Call, Failure, JsonObject, JsonValue, Outcome, Tool
 
 REQUEST: Final = "execute_tool_request"
 RESPONSE: Final = "tool_execution_response"

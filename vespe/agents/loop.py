@@ -11,10 +11,9 @@ from vespe.adapters.streams.base import StreamEvent
 from vespe.agents.call_checks import cut_places
 from vespe.agents.call_results import CallResult, interrupted, not_run
 from vespe.agents.events import EventSystem, Tell
-from vespe.agents.limits import Limits, Quota, Spent
+from vespe.agents.limits import Limits, Quota, Spent, Stop
 from vespe.agents.open_calls import ModelCall, calls_of
 from vespe.agents.providers.base import Answer, LLMProvider
-from vespe.agents.stops import Stop
 from vespe.agents.transcripts import Transcript
 from vespe.agents.turns import TurnRunner
 from vespe.models import JsonObject, Tool

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from vespe import defaults
 from vespe.documents import strict_json
 from vespe.errors import InvalidDocument, StorageError
-from vespe.files import identity, locations, walk
+from vespe.files import atomic, identity, locations, walk
 from vespe.files.digests import TextDigest
 from vespe.models import JsonObject, Tool
 
@@ -79,9 +79,9 @@ def _change(root: str, change: Callable[[tuple[KeptAnswer, ...]], tuple[KeptAnsw
         os.makedirs(directory, mode=0o700, exist_ok=True)
     except OSError as error:
         raise StorageError("make", directory, error) from error
-    with strict_json.locked(directory):
+    with atomic.locked(directory):
         document: JsonObject = {"version": VERSION, "bound": bound, "answers": [asdict(one) for one in change(load(root))]}
-        strict_json.write_atomic(path, strict_json.dump_json(document), mode=0o600)
+        atomic.write_atomic(path, strict_json.dump_json(document), mode=0o600)
 
 
 def _file(root: str) -> tuple[str, str] | None:

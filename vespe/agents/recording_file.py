@@ -10,8 +10,8 @@ from vespe.documents import fields, strict_json
 from vespe.documents.pointers import escape_pointer
 from vespe.documents.redaction import MASK
 from vespe.errors import InvalidDocument
-from vespe.models import JsonObject, JsonValue
-from vespe.outcomes import Failure, Outcome
+from vespe.files import atomic
+from vespe.models import Failure, JsonObject, JsonValue, Outcome
 
 VERSION: Final = 1
 """The version of the format; a file of another is refused."""
@@ -70,7 +70,7 @@ class Recording:
             self._save()
 
     def _save(self) -> None:
-        strict_json.write_atomic(self._path, strict_json.dump_json(self.document), mode=0o600)
+        atomic.write_atomic(self._path, strict_json.dump_json(self.document), mode=0o600)
 
 
 def read_recording(path: str) -> JsonObject:

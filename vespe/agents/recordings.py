@@ -10,11 +10,10 @@ from typing import Any, Final
 
 from vespe.adapters.streams.base import StreamingProcessor
 from vespe.agents import providers, recording_file
-from vespe.agents.providers import openai_wire, turns
+from vespe.agents.providers import openai, turns
 from vespe.agents.providers.base import Answer, LLMProvider, OnEvent, Reply, Tools
 from vespe.errors import Diverged, InvalidDocument, ProviderError
-from vespe.models import JsonObject, JsonValue
-from vespe.outcomes import Outcome
+from vespe.models import JsonObject, JsonValue, Outcome
 
 _APIS: Final = ("openai", "anthropic", "ollama")
 _ERROR_FIELDS: Final = ("status", "vendor_code", "request_id", "transient")
@@ -88,7 +87,7 @@ class ReplayProvider:
         self.payload, self.answer = self._inner.payload, self._inner.answer
         if self.api == "openai":
             # What an endpoint wanted back is said by the recording, and not by this machine's settings.
-            self.payload = functools.partial(openai_wire.payload, self.model, keep=self.keep)
+            self.payload = functools.partial(openai.payload, self.model, keep=self.keep)
         self._turn = 0
         self._outcomes: list[JsonObject] = list(self._document["outcomes"])
         self._lock = threading.Lock()

@@ -10,7 +10,7 @@ from typing import Final
 from vespe.agents.open_calls import ModelCall, calls_of, read_turns, with_ids
 from vespe.documents import strict_json
 from vespe.errors import InvalidDocument, StorageError
-from vespe.files import locations
+from vespe.files import atomic, locations
 from vespe.models import JsonObject, JsonValue
 from vespe.processes.signals import whole
 
@@ -128,7 +128,7 @@ def held(path: str | os.PathLike[str]) -> Iterator[None]:
         raise StorageError("make", directory, error) from error
     with contextlib.ExitStack() as stack:
         try:
-            stack.enter_context(strict_json.locked(directory, timeout_s=0))
+            stack.enter_context(atomic.locked(directory, timeout_s=0))
         except StorageError:
             busy = OSError(errno.EAGAIN, "another process works on this conversation")
             raise StorageError("use", real, busy) from None
@@ -141,9 +141,7 @@ def load(path: str | os.PathLike[str]) -> Transcript:
     Raises StorageError, and InvalidDocument with the place of what is wrong.
     """
     name = os.fspath(path)
-    document: JsonValue = strict_json.parse_json(
-        strict_json.read_bytes(os.path.realpath(name), limit=MAX_BYTES), path=name, limit=MAX_BYTES
-    )
+    document: JsonValue = strict_json.parse_json(atomic.read_bytes(os.path.realpath(name), limit=MAX_BYTES), path=name, limit=MAX_BYTES)
     held = document if isinstance(document, dict) else {"messages": document}
     messages, own = held.get("messages"), held.get(_OWN)
     if not isinstance(messages, list):
@@ -175,4 +173,4 @@ def _check(messages: list[JsonObject]) -> None:
 
 def save(transcript: Transcript, path: str | os.PathLike[str], *, durable: bool = True) -> None:
     """Write a transcript in one step, for its owner alone; raises StorageError."""
-    strict_json.write_atomic(path, strict_json.dump_json(transcript.as_document()), mode=0o600, durable=durable)
+    atomic.write_atomic(path, strict_json.dump_json(transcript.as_document()), mode=0o600, durable=durable)

@@ -12,13 +12,11 @@ from typing import Final, Protocol, TypeAlias
 from vespe import errors
 from vespe.agents.call_checks import Ready, check
 from vespe.agents.call_results import ENDED, CallResult, Known, interrupted, not_run
-from vespe.agents.limits import Quota
+from vespe.agents.limits import Quota, Stop
 from vespe.agents.open_calls import ModelCall
 from vespe.agents.policy import CallPolicy
-from vespe.agents.stops import Stop
 from vespe.calls import path
-from vespe.models import Tool
-from vespe.outcomes import Call, Outcome
+from vespe.models import Call, Outcome, Tool
 from vespe.processes.signals import whole
 
 MAX_PARALLEL: Final = 8

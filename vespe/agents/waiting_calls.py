@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from vespe.agents.call_results import CallResult, interrupted, not_run
+from vespe.agents.limits import Stop
 from vespe.agents.open_calls import ModelCall
-from vespe.agents.stops import Stop
 from vespe.agents.transcripts import Transcript
 from vespe.agents.turns import TurnRunner
 from vespe.errors import NotFound

@@ -11,9 +11,9 @@ from vespe import defaults, errors
 from vespe.calls import expectations
 from vespe.calls.path import CallPath
 from vespe.documents import strict_json
+from vespe.files import atomic
 from vespe.lazy import deferred
-from vespe.models import JsonObject, JsonValue, Tool
-from vespe.outcomes import Call
+from vespe.models import Call, JsonObject, JsonValue, Tool
 from vespe.processes import process
 from vespe.processes.signals import whole
 
@@ -117,7 +117,7 @@ def record(tool: Tool, results: Sequence[ExampleResult]) -> int:
         raise errors.InvalidDocument("was changed while its examples ran", path=path, hint="run `vespe tool test --update` again")
     for one in wanted:
         document["examples"][one.index]["output"] = one.result
-    strict_json.write_atomic(path, strict_json.dump_json(document))
+    atomic.write_atomic(path, strict_json.dump_json(document))
     return len(wanted)
 
 
@@ -148,7 +148,7 @@ def _write(tool: Tool, directory: str, name: str, text: str) -> None:
     if not path.startswith(directory + os.sep):
         raise errors.InvalidTool(tool.uid, [f"example_files names {name!r}, which is outside the directory"], path=tool.directory or "")
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    strict_json.write_atomic(path, text, durable=False)
+    atomic.write_atomic(path, text, durable=False)
 
 
 def _git(directory: str, arguments: tuple[str, ...]) -> None:

@@ -5,8 +5,7 @@ from typing import Any
 from vespe.documents import strict_json
 from vespe.documents.pointers import pointer_to
 from vespe.errors import InvalidDocument
-from vespe.models import JsonObject, JsonValue
-from vespe.outcomes import Outcome
+from vespe.models import JsonObject, JsonValue, Outcome
 from vespe.schemas import validator
 
 Steps = tuple[str | int, ...]

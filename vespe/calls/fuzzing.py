@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from vespe.documents import strict_json
 from vespe.errors import MissingExtra, UsageError
 from vespe.lazy import deferred
-from vespe.models import JsonObject, Tool
-from vespe.outcomes import Outcome
+from vespe.models import JsonObject, Outcome, Tool
 from vespe.schemas import validator
 
 if TYPE_CHECKING:

@@ -12,12 +12,11 @@ from collections.abc import Collection, Iterator
 from typing import Final
 
 from vespe.documents import redaction, strict_json
-from vespe.documents.json_text import text_encoder
+from vespe.documents.strict_json import text_encoder
 from vespe.errors import InvalidDocument, StorageError
-from vespe.files import locations
+from vespe.files import atomic, locations
 from vespe.files.log_file import OLD, LogFile, make_directory
-from vespe.models import JsonObject, JsonValue, Tool
-from vespe.outcomes import Outcome
+from vespe.models import JsonObject, JsonValue, Outcome, Tool
 
 MAX_LOG_BYTES: Final = 4 * 1024 * 1024
 """A log that has grown past this becomes the old one, of which there is one."""
@@ -114,7 +113,7 @@ def keep_output(data: bytes) -> str:
     directory = os.path.join(locations.user_state_dir(), "outputs")
     make_directory(directory)
     path = os.path.join(directory, f"{time.time_ns():016x}-{os.urandom(8).hex()}.out")
-    strict_json.write_atomic(path, data, mode=0o600, durable=False)
+    atomic.write_atomic(path, data, mode=0o600, durable=False)
     kept = sorted(name for name in os.listdir(directory) if _OUTPUT.match(name))
     for name in kept[:-MAX_OUTPUTS]:
         with contextlib.suppress(OSError):
@@ -181,7 +180,7 @@ def _last(path: str, limit: int) -> list[JsonObject]:
 def _lines_backwards(path: str) -> Iterator[bytes]:
     for name in (path, path + OLD):
         try:
-            data = strict_json.read_bytes(name, limit=4 * MAX_LOG_BYTES)
+            data = atomic.read_bytes(name, limit=4 * MAX_LOG_BYTES)
         except StorageError as error:
             if error.details.get("errno") not in (errno.ENOENT, errno.ENOTDIR):
                 raise

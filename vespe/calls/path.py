@@ -17,11 +17,10 @@ from vespe.calls.executors import EXECUTORS
 from vespe.calls.executors.base import Context
 from vespe.calls.registry import ToolRegistry
 from vespe.documents import strict_json
-from vespe.documents.json_text import text_encoder
+from vespe.documents.strict_json import text_encoder
 from vespe.kits import pinned
 from vespe.lazy import deferred
-from vespe.models import JsonObject, JsonValue, Tool
-from vespe.outcomes import Call, Execution, Failure, Outcome
+from vespe.models import Call, Execution, Failure, JsonObject, JsonValue, Outcome, Tool
 from vespe.processes import process
 from vespe.processes.signals import in_main_thread, open_to_signals, own_handlers_wait, whole
 from vespe.projects import user_config

@@ -11,8 +11,7 @@ from vespe.calls.executors import EXECUTORS
 from vespe.calls.executors.base import Context
 from vespe.errors import TimedOut, ToolExecutionError, ToolImplementationNotFound, UsageError, VespeError
 from vespe.lazy import deferred
-from vespe.models import JsonObject, JsonValue, Tool
-from vespe.outcomes import Execution
+from vespe.models import Execution, JsonObject, JsonValue, Tool
 
 asyncio = deferred("asyncio")
 futures = deferred("concurrent.futures")

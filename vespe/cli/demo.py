@@ -15,6 +15,7 @@ import click
 from vespe import errors
 from vespe.cli import report
 from vespe.documents import strict_json
+from vespe.files import atomic
 from vespe.processes import process
 
 _CITY_SCHEMA: Final = '{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}'
@@ -92,7 +93,7 @@ def command() -> int:
     with tempfile.TemporaryDirectory(prefix="vespe-demo-") as scratch, _weather() as origin:
         project = os.path.join(scratch, "project")
         os.mkdir(project)
-        strict_json.write_atomic(os.path.join(project, "script.json"), strict_json.dump_json(SCRIPT), durable=False)
+        atomic.write_atomic(os.path.join(project, "script.json"), strict_json.dump_json(SCRIPT), durable=False)
         for number, (said, line, expected) in enumerate(STEPS, start=1):
             click.echo(click.style(f"# {number}. {said}", dim=True) if sys.stdout.isatty() else f"# {number}. {said}")
             _step(line.replace("ORIGIN", origin), expected, home=scratch)

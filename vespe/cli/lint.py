@@ -12,8 +12,9 @@ from vespe.cli import lint_report, report
 from vespe.git import changed_paths
 from vespe.lint import FAMILIES, RULES, audit, fixes
 from vespe.lint import settings as lint_settings
-from vespe.lint.findings import SEVERITIES, Finding
+from vespe.lint.findings import Finding
 from vespe.lint.settings import Settings
+from vespe.models import SEVERITIES
 from vespe.projects.workspace import find_root
 
 _BROKEN = 4

@@ -7,6 +7,8 @@ from typing import Any, TypeVar
 import click
 
 from vespe import errors
+from vespe.kits import lock
+from vespe.projects.workspace import find_root
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -34,3 +36,11 @@ def confirmed(question: str, *, yes: bool) -> None:
 def interactive() -> bool:
     """Whether there is a person to ask: a terminal on stdin and stderr, and no CI."""
     return os.isatty(0) and os.isatty(2) and not os.environ.get("CI")
+
+
+user_option = click.option("--user", is_flag=True, help="The kits that you installed for every project, and not this project's.")
+
+
+def lock_of(project_dir: str | None, *, user: bool) -> str:
+    """Give the path of the project's lock, or of the user's own; raises ProjectNotFound."""
+    return lock.user_lock() if user else lock.project_lock(find_root(project_dir))

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Final, TypeAlias
 
-from vespe.documents import strict_json
+from vespe.documents import safe_yaml, strict_json
 from vespe.documents.pointers import escape_pointer, pointer_to
 from vespe.errors import InvalidDocument
 
@@ -57,7 +57,7 @@ def _in_jsonl(text: str, wanted: Collection[str]) -> dict[str, Position]:
 
 def _in_yaml(text: str, wanted: Collection[str]) -> dict[str, Position]:
     try:
-        return {p: at for steps, at in strict_json.yaml_positions(text) if (p := pointer_to(steps)) in wanted}
+        return {p: at for steps, at in safe_yaml.yaml_positions(text) if (p := pointer_to(steps)) in wanted}
     except InvalidDocument:
         return {}
 

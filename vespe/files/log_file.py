@@ -6,8 +6,8 @@ import os
 import threading
 from typing import Final
 
-from vespe.documents import strict_json
 from vespe.errors import StorageError
+from vespe.files import atomic
 from vespe.processes.signals import whole
 
 OLD: Final = ".1"
@@ -67,7 +67,7 @@ class LogFile:
             return None
 
     def _rotate(self) -> None:
-        with strict_json.locked(os.path.dirname(self._path)), contextlib.suppress(FileNotFoundError):
+        with atomic.locked(os.path.dirname(self._path)), contextlib.suppress(FileNotFoundError):
             if os.stat(self._path).st_size >= self._limit:
                 os.replace(self._path, self._path + OLD)
 

@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterator
 
 from vespe.errors import StorageError
-from vespe.files import leftovers, walk
+from vespe.files import trees, walk
 from vespe.files.digests import TextDigest, Tree
 from vespe.processes.signals import whole
 
@@ -45,7 +45,7 @@ def private_copy(root: str, *names: str, raw: bool = False) -> Iterator[tuple[st
         copy = os.path.join(private, names[-1])
         yield copy, walk.scan(root, *names, visit=_Copy(copy, raw=raw).visit)
     finally:
-        leftovers.delete(private)
+        trees.delete(private)
         os.close(lock)
 
 
@@ -101,7 +101,7 @@ def _sweep(parent: str) -> None:
     with contextlib.suppress(OSError), os.scandir(parent) as listing:
         named = (entry.path for entry in itertools.islice(listing, _MOST_SEEN) if _NAME.fullmatch(entry.name))
         for path in itertools.islice(filter(_is_left_over, named), _MOST_REMOVED):
-            leftovers.delete(path)
+            trees.delete(path)
 
 
 def _is_left_over(path: str) -> bool:

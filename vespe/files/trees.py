@@ -8,8 +8,8 @@ import stat
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from vespe.documents import strict_json
 from vespe.errors import InvalidDocument, Refused, StorageError
+from vespe.files import atomic
 from vespe.processes.signals import whole
 
 MAX_FILES = 1000
@@ -39,7 +39,7 @@ def read_tree(directory: str) -> dict[str, TreeFile]:
     for relative, executable in _listed(directory, "", 0):
         if len(files) == MAX_FILES:
             raise InvalidDocument(f"has more than {MAX_FILES} files", path=directory)
-        data = strict_json.read_bytes(os.path.join(directory, relative), limit=left)
+        data = atomic.read_bytes(os.path.join(directory, relative), limit=left)
         left -= len(data)
         files[relative] = TreeFile(data=data, executable=executable)
     return files
@@ -63,7 +63,7 @@ def place_tree(parent: str, name: str, files: Mapping[str, TreeFile], *, check: 
             _write(staged, relative, file)
         flush(staged)
         check(staged)
-        strict_json.rename_durably(staged, place)
+        atomic.rename_durably(staged, place)
     except OSError as error:
         if isinstance(error, StorageError):
             raise
@@ -90,7 +90,7 @@ def remove_tree(parent: str, name: str) -> None:
     try:
         if not stat.S_ISDIR(os.lstat(place).st_mode):
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
-        strict_json.rename_durably(place, aside)
+        atomic.rename_durably(place, aside)
     except StorageError:
         raise
     except OSError as error:
@@ -161,8 +161,40 @@ def _write(root: str, relative: str, file: TreeFile) -> None:
 def flush(root: str) -> None:
     """Flush every directory's entries beneath `root`, and its own; raises OSError."""
     for directory, _, _ in os.walk(root, onerror=_raise):
-        strict_json.sync_directory(directory)
+        atomic.sync_directory(directory)
 
 
 def _raise(error: OSError) -> None:
     raise error
+
+
+def sweep_beside(path: str | os.PathLike[str]) -> None:
+    """Remove the unfinished successors (`NAME.PID-TIME.tmp`) of the file at `path`; the caller holds the lock of its directory.
+
+    What cannot be removed stays, and is tried again the next time.
+    """
+    directory, name = os.path.split(os.fspath(path))
+    unfinished = re.compile(rf"{re.escape(name)}\.[0-9a-f]+-[0-9a-f]+\.tmp")
+    with contextlib.suppress(OSError):
+        for found in os.listdir(directory or "."):
+            if unfinished.fullmatch(found):
+                with contextlib.suppress(OSError):
+                    os.unlink(os.path.join(directory, found))
+
+
+@whole
+def delete(path: str) -> None:
+    """Delete a directory of ours, read-only ones in it too; links are deleted, never followed. What cannot be deleted stays."""
+    directories = [path]
+    for directory in directories:
+        with contextlib.suppress(OSError):
+            os.chmod(directory, stat.S_IRWXU)
+            with os.scandir(directory) as listing:
+                entries = list(listing)
+            directories += [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
+            for entry in entries:
+                if not entry.is_dir(follow_symlinks=False):
+                    os.unlink(entry.path)
+    for directory in reversed(directories):
+        with contextlib.suppress(OSError):
+            os.rmdir(directory)

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
 from vespe.errors import NotFound, Refused
+from vespe.files.entries import DIRECTORY, EXECUTABLE, FILE, TreeEntry
 from vespe.git.repository import Object, Session
-from vespe.kits.trees import DIRECTORY, EXECUTABLE, FILE, TreeEntry
 
 MAX_BYTES: Final = 16 * 1024 * 1024
 """Of all objects of a repository as git prints them; what is larger is asked for piece by piece."""

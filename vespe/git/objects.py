@@ -5,12 +5,12 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from vespe.documents import strict_json
 from vespe.errors import NotFound, OutputTooLarge, Refused, SourceUnavailable, StorageError
+from vespe.files import atomic
+from vespe.files.entries import TreeEntry
 from vespe.git import batch as git_batch
 from vespe.git import repository
 from vespe.git.repository import Session
-from vespe.kits.trees import TreeEntry
 
 _MAX_LISTING: Final = 8 * 1024 * 1024
 """Bytes of one listing: more than 10,000 entries with paths as long as they may be on average."""
@@ -46,7 +46,7 @@ def fetch_default(session: Session, path: str) -> str | None:
     _make_repository(session.directory, "sha1")
     try:
         _fetch(session, path, f"+HEAD:{_FETCHED}")
-        return strict_json.read_bytes(os.path.join(session.directory, _FETCHED)).decode("ascii").strip()
+        return atomic.read_bytes(os.path.join(session.directory, _FETCHED)).decode("ascii").strip()
     except (NotFound, SourceUnavailable, StorageError):
         return None
 
@@ -69,7 +69,7 @@ def _make_repository(directory: str, form: str) -> None:
         for name in ("objects/info", "objects/pack", "refs/heads", "refs/tags"):
             os.makedirs(os.path.join(directory, name), mode=0o700, exist_ok=True)
         for name, text in (("config", config), ("HEAD", "ref: refs/heads/main\n")):
-            strict_json.write_atomic(os.path.join(directory, name), text, durable=False)
+            atomic.write_atomic(os.path.join(directory, name), text, durable=False)
     except OSError as error:
         raise StorageError("make", directory, error) from error
 

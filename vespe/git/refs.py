@@ -7,10 +7,15 @@ from typing import Final
 from vespe.errors import NotFound, OutputTooLarge, Refused
 from vespe.git import repository
 from vespe.git.repository import Session
-from vespe.kits.sources import is_commit
 
+_COMMIT: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _MAX_LISTING: Final = 32 * 1024 * 1024
 _LINE: Final = re.compile(r"([0-9a-f]{40}(?:[0-9a-f]{24})?)\t(\S+)")
+
+
+def is_commit(ref: str | None) -> bool:
+    """Whether a ref is a whole commit id, which can mean only one thing."""
+    return ref is not None and bool(_COMMIT.fullmatch(ref))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

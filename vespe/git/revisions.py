@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from vespe import defaults
-from vespe.documents import strict_json
 from vespe.errors import InvalidDocument, NotFound, ToolExecutionError, UsageError
+from vespe.files import atomic
 from vespe.lazy import deferred
 from vespe.processes import process
 
@@ -53,7 +53,7 @@ def _write(here: str, tree: str, top: str, *, name: str) -> None:
             target = os.path.join(top, os.fsdecode(file))
             os.makedirs(os.path.dirname(target), exist_ok=True)
             data = _git(here, "cat-file", "blob", digest)
-            strict_json.write_atomic(target, data, mode=0o755 if mode == "100755" else 0o644, durable=False)
+            atomic.write_atomic(target, data, mode=0o755 if mode == "100755" else 0o644, durable=False)
 
 
 def _git(cwd: str, *arguments: str, asked: str = "") -> bytes:

@@ -1,5 +1,6 @@
 """A kit as one file: a ZIP of stored entries in one form, so that the same content has the same bytes; any other form is refused."""
 
+import hashlib
 import os
 import stat
 import struct
@@ -10,9 +11,12 @@ from typing import Final
 
 from vespe import defaults
 from vespe.documents import strict_json
-from vespe.errors import InvalidDocument, Refused, StorageError
-from vespe.kits import trees
-from vespe.kits.trees import KitTree, TreeEntry
+from vespe.errors import InvalidDocument, NotFound, Refused, StorageError
+from vespe.files import atomic, digests, entries
+from vespe.files.digests import File
+from vespe.files.entries import EXECUTABLE, TreeEntry
+from vespe.kits import origins, roots, trees
+from vespe.kits.trees import KitTree
 
 _LOCAL: Final = struct.Struct("<4s5H3L2H")
 _CENTRAL: Final = struct.Struct("<4s6H3L5H2L")
@@ -94,7 +98,7 @@ def _entries(members: Sequence[_Member]) -> Iterator[TreeEntry]:
         for depth in range(1, len(parts)):
             if (directory := "/".join(parts[:depth])) not in made:
                 made.add(directory)
-                yield TreeEntry(path=directory, mode=trees.DIRECTORY, size=0)
+                yield TreeEntry(path=directory, mode=entries.DIRECTORY, size=0)
         yield TreeEntry(path=path, mode=member.mode, size=member.size)
 
 
@@ -167,7 +171,7 @@ class _Archive:
                 name.decode("utf-8")
             except UnicodeDecodeError:
                 raise self._wrong("a name in it is no UTF-8") from None
-            if member.mode == trees.DIRECTORY:
+            if member.mode == entries.DIRECTORY:
                 raise self._wrong("it holds directories by themselves")
             if name <= before:
                 raise self._wrong(f"{name.decode()!a} stands twice in it, or out of order")
@@ -186,3 +190,54 @@ class _Archive:
 
     def _wrong(self, why: str) -> InvalidDocument:
         return InvalidDocument(f"{_WRITTEN}: {why}", path=self._path)
+
+
+SUFFIX = ".kit"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Packed:
+    """An archive that was written: `digest` is that of the kit's content, as a lock has it; `size` is the archive's, in bytes."""
+
+    kit_id: str
+    path: str
+    files: int
+    size: int
+    digest: str
+
+
+def pack_kit(which: str, target: str | None = None) -> Packed:
+    """Write the kit in the directory `which`, or of that id, into `target` (default: `<kit_id>.kit` in the working directory).
+
+    All files of the directory are in it but `.git`, byte code and other archives. Raises KitNotFound, NotFound,
+    InvalidDocument for a broken kit, Refused for an entry that could not be installed, StorageError.
+    """
+    directory = _directory(which)
+    config = os.path.join(directory, defaults.KIT_CONFIG_FILE)
+    document = strict_json.read_object(config)
+    kit_id = document.get("kit_id")
+    if not isinstance(kit_id, str):
+        raise InvalidDocument("names no `kit_id`", path=config, pointer="/kit_id")
+    if problem := roots.config_problem(document, kit_id):
+        raise InvalidDocument(problem.reason, path=config, pointer=problem.pointer)
+    try:
+        archives = {name for name in os.listdir(directory) if name.endswith(SUFFIX)}
+    except OSError as error:
+        raise StorageError("read", directory, error) from error
+    tree = origins.folder_tree(directory, kit_id, left_out={".git", *archives})
+    data = pack(tree)
+    path = os.path.abspath(target or f"{kit_id}{SUFFIX}")
+    atomic.write_atomic(path, data)
+    packed = {
+        entry.path: File(executable=entry.mode == EXECUTABLE, sha256=hashlib.sha256(contents).hexdigest())
+        for entry, contents in archive_tree(path).read(tree.entries)
+    }
+    return Packed(kit_id=kit_id, path=path, files=len(packed), size=len(data), digest=digests.digest_of(packed))
+
+
+def _directory(which: str) -> str:
+    if os.sep not in which and not which.startswith(".") and not os.path.isdir(which):
+        return roots.find_kit(which).path
+    if not os.path.lexists(os.path.join(which, defaults.KIT_CONFIG_FILE)):
+        raise NotFound(f"{which} is no kit: it has no {defaults.KIT_CONFIG_FILE}", hint="name a kit's directory, or its id")
+    return os.path.realpath(which)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from vespe import defaults
 from vespe.documents import strict_json
 from vespe.errors import InvalidDocument, StorageError, VespeError
-from vespe.files import digests
+from vespe.files import atomic, digests
 from vespe.files.digests import File, Tree
 from vespe.kits import versions
 from vespe.lazy import deferred
@@ -152,7 +152,7 @@ def _text(path: str) -> str | None:
     if not os.path.lexists(path):
         return ""
     try:
-        data = strict_json.read_bytes(path, limit=_MAX_SHOWN)
+        data = atomic.read_bytes(path, limit=_MAX_SHOWN)
         return None if b"\0" in data else data.decode("utf-8")
     except (InvalidDocument, StorageError, UnicodeDecodeError):
         return None

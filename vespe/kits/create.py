@@ -7,8 +7,7 @@ from typing import Any, Final
 from vespe import defaults
 from vespe.documents import strict_json
 from vespe.errors import StorageError, UsageError, VespeError
-from vespe.files import trees
-from vespe.kits import kit_templates
+from vespe.files import atomic, trees
 from vespe.kits.roots import KIT_ID
 from vespe.models import JsonObject, Tool
 from vespe.processes.signals import whole
@@ -31,12 +30,12 @@ def found_kit(parent: str | os.PathLike[str], kit_id: str, *, description: str |
     path, aside = os.path.join(root, kit_id), aside_of(root, kit_id)
     try:
         os.makedirs(root, exist_ok=True)
-        with strict_json.locked(root):
+        with atomic.locked(root):
             sweep(root)
             if os.path.lexists(path):
                 raise UsageError(f"there is a {path} already", hint="choose another id, or remove it first")
             tool = _fill(aside, kit_id, description or f"Tools of the kit {kit_id}.")
-            strict_json.rename_durably(aside, path)
+            atomic.rename_durably(aside, path)
     except OSError as error:
         raise error if isinstance(error, VespeError) else StorageError("make", path, error) from error
     finally:
@@ -49,11 +48,11 @@ def _fill(directory: str, kit_id: str, summary: str) -> Tool:
     config: JsonObject = {"kit_id": kit_id, "name": title, "description": summary, "version": "0.1.0"}
     config |= {"allow_types": ["python_script"], "allow_hosts": [], "secrets": []}
     files = {defaults.KIT_CONFIG_FILE: strict_json.dump_json(config)}
-    files |= kit_templates.kit_files(kit_id, title=title, summary=summary)
+    files |= kit_files(kit_id, title=title, summary=summary)
     for name, text in files.items():
         place = os.path.join(directory, name)
         os.makedirs(os.path.dirname(place), exist_ok=True)
-        strict_json.write_atomic(place, text)
+        atomic.write_atomic(place, text)
     tool = authoring.create_tool(directory, _draft(kit_id), taken=lambda name: False)
     trees.sweep(directory)
     trees.flush(directory)
@@ -86,3 +85,70 @@ def discard(aside: str) -> None:
             trees.delete_tree(aside)
     except OSError:
         return
+
+
+_README: Final = """# {title}
+
+{summary}
+
+## Use it
+
+In a project of [Vespe](https://pypi.org/project/vespe/), with this repository's own address:
+
+    vespe kit install gh:OWNER/{kit_id} --activate
+
+Without git, `vespe kit pack` makes one file that `vespe kit install FILE.kit` takes.
+
+## Change it
+
+Each `tool-…` directory is one tool: `config.json` (what a model sees, and how it runs), `description.md` and its script.
+
+    vespe kit link .                 # every project of yours finds this directory, as it is
+    vespe kit activate {kit_id}
+    vespe lint . --strict
+    vespe tool test
+
+`kit_config.json` states what the kit's tools may use: `allow_types`, `allow_hosts`, `secrets`. A tool that goes beyond it does
+not activate; whoever installs the kit reads these lines first. The examples in each config.json are its tests, and
+`.github/workflows/kit.yml` runs lint and tests on every push.
+
+## Publish it
+
+    git init && git add . && git commit -m "First version" && git tag v0.1.0
+    git push --tags YOUR-REMOTE HEAD
+"""
+_WORKFLOW: Final = """name: kit
+on:
+  push:
+  pull_request:
+permissions:
+  contents: read
+jobs:
+  check:
+    runs-on: ubuntu-latest
+    timeout-minutes: 10
+    steps:
+      - uses: actions/checkout@v4
+        with:
+          path: {kit_id}
+      - uses: actions/setup-python@v5
+        with:
+          python-version: "3.x"
+      - run: pip install vespe
+      - run: vespe lint --strict {kit_id}
+      - run: vespe init project
+      - run: vespe kit link {kit_id}
+      - run: vespe kit activate {kit_id} --project project
+      - run: vespe tool test --project project
+"""
+_IGNORED: Final = "__pycache__/\n*.tmp\n*.kit\n"
+WORKFLOW: Final = ".github/workflows/kit.yml"
+
+
+def kit_files(kit_id: str, *, title: str, summary: str) -> dict[str, str]:
+    """Give the texts of a new kit's files, by path, but for kit_config.json and its tools."""
+    return {
+        "README.md": _README.format(kit_id=kit_id, title=title, summary=summary),
+        WORKFLOW: _WORKFLOW.format(kit_id=kit_id),
+        ".gitignore": _IGNORED,
+    }

@@ -51,7 +51,8 @@ class Fetched:
 class Request:
     """What is wanted of a source: relative paths begin at `base`; `kit_ids` () are all; `commit` stands for what the ref means.
 
-    `places` are the subdirectories of kits that are known already, by id; then nothing is looked for.
+    `places` are the subdirectories of kits that are known already, by id; then nothing is looked for. `allowed_signers` is the path of
+    the user's file of them, None for no check of signatures.
     """
 
     source: KitSource
@@ -59,6 +60,7 @@ class Request:
     subdirectory: str = ""
     kit_ids: tuple[str, ...] = ()
     commit: str | None = None
+    allowed_signers: str | None = None
     places: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -82,7 +84,7 @@ def fetch(request: Request, directory: str, *, progress: Progress | None = None)
     def origin(subdirectory: str) -> Origin:
         return CommitOrigin(session=session, commit=commit, subdirectory=subdirectory)
 
-    signer = signatures.signer_of(session, found)
+    signer = signatures.signer_of(session, found, request.allowed_signers)
     return Fetched(source=request.source, kits=_chosen(request, origin, session.what), ref=found, session=session, signer=signer)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from vespe import defaults
 from vespe.documents import strict_json
 from vespe.errors import InvalidDocument, NotFound, StorageError, UsageError
+from vespe.files import atomic
 from vespe.kits import roots
 
 
@@ -48,7 +49,7 @@ def unlink_kit(kit_id: str) -> str:
 def _confirmed(undo: Callable[[], None]) -> None:
     """Have the disk confirm what was done to the links, or take it back."""
     try:
-        strict_json.sync_directory(roots.links_dir())
+        atomic.sync_directory(roots.links_dir())
     except OSError:
         undo()
         raise

@@ -11,8 +11,9 @@ from typing import Final
 from vespe import defaults
 from vespe.documents import fields, strict_json
 from vespe.errors import InvalidDocument, Refused, StorageError
-from vespe.files import locations
-from vespe.files.leftovers import sweep_beside
+from vespe.files import atomic, locations
+from vespe.files.trees import sweep_beside
+from vespe.git import refs
 from vespe.kits import names, sources
 from vespe.models import JsonObject, JsonValue
 
@@ -62,14 +63,14 @@ def update_lock(path: str, change: Callable[[dict[str, LockedKit]], None]) -> di
     Gives the kits as they are now; nothing is written where nothing changed. Raises as `read_lock` does.
     """
     directory = os.path.dirname(path)
-    with strict_json.locked(directory):
+    with atomic.locked(directory):
         sweep_beside(path)
         before, document = _parsed(path)
         after = dict(before)
         change(after)
         if after != before:
             note_lock(path)
-            strict_json.write_atomic(path, strict_json.dump_json(_document(after, document)))
+            atomic.write_atomic(path, strict_json.dump_json(_document(after, document)))
         return after
 
 
@@ -83,7 +84,7 @@ def note_lock(path: str) -> None:
         except OSError as error:
             raise StorageError("make", directory, error) from error
         sweep_beside(name)
-        strict_json.write_atomic(name, os.fsencode(os.path.realpath(path)))
+        atomic.write_atomic(name, os.fsencode(os.path.realpath(path)))
 
 
 def known_locks() -> tuple[str, ...]:
@@ -93,7 +94,7 @@ def known_locks() -> tuple[str, ...]:
     with contextlib.suppress(OSError):
         for name in os.listdir(directory):
             with contextlib.suppress(InvalidDocument, StorageError):
-                found.append(os.fsdecode(strict_json.read_bytes(os.path.join(directory, name))))
+                found.append(os.fsdecode(atomic.read_bytes(os.path.join(directory, name))))
     return tuple(sorted(path for path in found if os.path.isabs(path) and os.path.isfile(path)))
 
 
@@ -104,7 +105,7 @@ def digests_in_use() -> frozenset[str]:
 
 def _parsed(path: str) -> tuple[dict[str, LockedKit], JsonObject]:
     try:
-        data = strict_json.read_bytes(path, limit=MAX_LOCK_BYTES)
+        data = atomic.read_bytes(path, limit=MAX_LOCK_BYTES)
     except StorageError:
         if os.path.lexists(path):
             raise
@@ -129,7 +130,7 @@ def _kit(kit_id: str, value: JsonValue, path: str) -> LockedKit:
         raise InvalidDocument("must be an array of plain paths", path=path, pointer=f"{at}/files")
     if not _DIGEST.fullmatch(texts["digest"] or ""):
         raise fields.wrong_type("v1: and 64 hex digits", texts["digest"], path=path, pointer=f"{at}/digest")
-    if texts["commit"] is not None and not sources.is_commit(texts["commit"]):
+    if texts["commit"] is not None and not refs.is_commit(texts["commit"]):
         raise fields.wrong_type("a whole commit id", texts["commit"], path=path, pointer=f"{at}/commit")
     return LockedKit(
         kit_id=kit_id,

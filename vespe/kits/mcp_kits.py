@@ -11,7 +11,7 @@ from typing import Final
 from vespe import defaults
 from vespe.documents import strict_json
 from vespe.errors import InvalidDocument, StorageError, UsageError
-from vespe.files import locations
+from vespe.files import atomic, locations
 from vespe.kits import roots, staging
 from vespe.models import JsonObject
 from vespe.processes.signals import whole
@@ -81,15 +81,15 @@ def write(made: Draft) -> str:
     aside, former = (os.path.join(root, f".{made.kit_id}.{os.urandom(6).hex()}.{kind}") for kind in ("new", "old"))
     try:
         os.makedirs(aside)
-        with strict_json.locked(root):
+        with atomic.locked(root):
             for name, text in _files(made):
                 os.makedirs(os.path.dirname(os.path.join(aside, name)), exist_ok=True)
-                strict_json.write_atomic(os.path.join(aside, name), text, durable=False)
+                atomic.write_atomic(os.path.join(aside, name), text, durable=False)
             staging.flush(aside)
             if os.path.lexists(path):
                 os.rename(path, former)
             try:
-                strict_json.rename_durably(aside, path)
+                atomic.rename_durably(aside, path)
             except OSError:
                 os.rename(former, path)
                 raise

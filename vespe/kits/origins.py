@@ -1,19 +1,24 @@
 """What a kit's source looks like before its kits are known: a fetched commit or a folder, listed one level deep and tree by tree."""
 
+import contextlib
+import errno
+import itertools
 import os
 import stat
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Final, Protocol
 
 from vespe import defaults
-from vespe.documents import strict_json
 from vespe.errors import NotFound, Refused, StorageError
+from vespe.files import atomic
+from vespe.files import entries as file_entries
+from vespe.files.entries import TreeEntry
 from vespe.git import objects
 from vespe.git.repository import Session
-from vespe.kits import kit_folders, trees
 from vespe.kits import names as kit_names
-from vespe.kits.trees import KitTree, TreeEntry
+from vespe.kits import trees
+from vespe.kits.trees import KitTree
 
 
 class Origin(Protocol):
@@ -45,7 +50,7 @@ class CommitOrigin:
     def directories(self) -> list[str]:
         """Give the names of the direct subdirectories that are safe to ask for."""
         found = self._entries()
-        return [entry.path for entry in found if entry.mode == trees.DIRECTORY and kit_names.unsafe(entry.path) is None]
+        return [entry.path for entry in found if entry.mode == file_entries.DIRECTORY and kit_names.unsafe(entry.path) is None]
 
     def with_config(self, names: Sequence[str]) -> list[str]:
         """Give those of the directories that hold a kit_config.json."""
@@ -56,7 +61,7 @@ class CommitOrigin:
         """Give the bytes of a directory's kit_config.json."""
         path = os.path.join(name, defaults.KIT_CONFIG_FILE)
         entries = [entry for entry in self._configs([path]) if entry.path == path]
-        small = [e for e in entries if e.mode in (trees.FILE, trees.EXECUTABLE) and e.size <= defaults.MAX_FILE_BYTES]
+        small = [e for e in entries if e.mode in (file_entries.FILE, file_entries.EXECUTABLE) and e.size <= defaults.MAX_FILE_BYTES]
         if not small:
             raise Refused(f"{self.session.what} holds {path!a}, which is no regular file, or larger than {defaults.MAX_FILE_BYTES} bytes")
         return next(data for _, data in objects.read_blobs(self.session, small))
@@ -121,12 +126,12 @@ class FolderOrigin:
         path = os.path.join(self._place(name), defaults.KIT_CONFIG_FILE)
         if not stat.S_ISREG(os.lstat(path).st_mode):
             raise Refused(f"{path} is no regular file", hint="nothing of it was installed")
-        return strict_json.read_bytes(path)
+        return atomic.read_bytes(path)
 
     def tree(self, name: str, kit_id: str) -> KitTree:
         """List a directory as a kit, held to the rules."""
         place = "/".join(part for part in (self.subdirectory, name) if part)
-        return kit_folders.folder_tree(self._place(name), kit_id, subdirectory=place)
+        return folder_tree(self._place(name), kit_id, subdirectory=place)
 
     def _place(self, name: str) -> str:
         return os.path.join(self.path, *filter(None, (self.subdirectory, name)))
@@ -138,3 +143,87 @@ class FolderOrigin:
             place = os.path.join(place, name)
             if os.path.islink(place):
                 raise Refused(f"{place} is a symbolic link, and none is followed", hint="nothing of it was installed")
+
+
+_DIRECTORY: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_FILE: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_LEFT_OUT: Final = ("__pycache__",)
+"""What running a tool there may have made."""
+
+
+def folder_tree(directory: str, kit_id: str, *, subdirectory: str = "", left_out: Collection[str] = ()) -> KitTree:
+    """List a folder as a kit, but for what is called as `left_out` says; contents are read when they are asked for.
+
+    Raises Refused, which names the entry, and StorageError.
+    """
+    checker = trees.Checker(directory)
+    with _opened(directory) as descriptor:
+        for entry in _entries(descriptor, "", frozenset(left_out)):
+            checker.take(entry)
+    files = tuple(sorted(checker.files, key=lambda entry: entry.path))
+    return KitTree(kit_id=kit_id, subdirectory=subdirectory, entries=files, read=lambda wanted: _read(directory, wanted))
+
+
+@contextlib.contextmanager
+def _opened(directory: str) -> Iterator[int]:
+    try:
+        descriptor = os.open(directory, _DIRECTORY)
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.ENOTDIR):
+            raise Refused(f"{directory} is a symbolic link or no directory, so no kit is installed from it") from None
+        raise StorageError("read", directory, error) from error
+    try:
+        yield descriptor
+    except OSError as error:
+        raise error if isinstance(error, (Refused, StorageError)) else StorageError("read", directory, error) from error
+    finally:
+        os.close(descriptor)
+
+
+def _entries(descriptor: int, prefix: str, left_out: frozenset[str]) -> Iterator[TreeEntry]:
+    with os.scandir(descriptor) as listing:
+        names = (entry.name for entry in listing if entry.name not in _LEFT_OUT and entry.name not in left_out)
+        found = list(itertools.islice(names, trees.MAX_ENTRIES + 1))
+    for name in sorted(found):
+        status = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
+        mode = _mode(status.st_mode)
+        yield TreeEntry(path=prefix + name, mode=mode, size=status.st_size if stat.S_ISREG(status.st_mode) else 0)
+        if mode == file_entries.DIRECTORY:
+            deeper = os.open(name, _DIRECTORY, dir_fd=descriptor)
+            try:
+                yield from _entries(deeper, f"{prefix}{name}/", left_out)
+            finally:
+                os.close(deeper)
+
+
+def _mode(mode: int) -> int:
+    """The mode as git writes it; what git has none for stays what it is, and is refused as such."""
+    if stat.S_ISREG(mode):
+        return file_entries.EXECUTABLE if mode & stat.S_IXUSR else file_entries.FILE
+    return file_entries.DIRECTORY if stat.S_ISDIR(mode) else stat.S_IFMT(mode)
+
+
+def _read(directory: str, wanted: Sequence[TreeEntry]) -> Iterator[tuple[TreeEntry, bytes]]:
+    with _opened(directory) as root:
+        for entry in wanted:
+            yield entry, _contents(root, entry, directory)
+
+
+def _contents(root: int, entry: TreeEntry, directory: str) -> bytes:
+    """Read one file, opening one directory after the other, so that no link that came since is followed."""
+    *above, name = entry.path.split("/")
+    place = os.dup(root)
+    try:
+        for part in above:
+            deeper = os.open(part, _DIRECTORY, dir_fd=place)
+            os.close(place)
+            place = deeper
+        descriptor = os.open(name, _FILE, dir_fd=place)
+    except OSError as error:
+        raise StorageError("read", os.path.join(directory, entry.path), error) from error
+    finally:
+        os.close(place)
+    with open(descriptor, "rb") as stream:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise Refused(f"{os.path.join(directory, entry.path)} is no regular file any more")
+        return stream.read(entry.size + 1)

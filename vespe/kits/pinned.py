@@ -5,9 +5,8 @@ import os
 from collections.abc import Iterator
 
 from vespe import defaults
-from vespe.documents import strict_json
 from vespe.errors import InvalidDocument, Refused
-from vespe.files import digests
+from vespe.files import atomic, digests
 from vespe.files.digests import File
 from vespe.files.private_copy import private_copy
 from vespe.kits import store
@@ -57,8 +56,8 @@ def changed_since(kit: str, changes: tuple[str, ...]) -> InvalidDocument:
 def _config_beside(kit: str, copy: str, files: dict[str, File]) -> tuple[str, ...]:
     """Put the kit's own kit_config.json beside the copied tool, since it says what the tool may use; say if it was changed."""
     target = os.path.join(os.path.dirname(copy), defaults.KIT_CONFIG_FILE)
-    data = strict_json.read_bytes(os.path.join(kit, defaults.KIT_CONFIG_FILE))
-    strict_json.write_atomic(target, data, mode=0o600, durable=False)
+    data = atomic.read_bytes(os.path.join(kit, defaults.KIT_CONFIG_FILE))
+    atomic.write_atomic(target, data, mode=0o600, durable=False)
     wanted = files.get(defaults.KIT_CONFIG_FILE)
     same = wanted is not None and store.sha256_of(data) == wanted.sha256
     return () if same else (f"changed {defaults.KIT_CONFIG_FILE}",)

@@ -3,15 +3,18 @@
 import contextlib
 import os
 import stat
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from vespe import defaults
-from vespe.documents import strict_json
-from vespe.errors import KitNotFound, Refused, StorageError
-from vespe.files import locations
-from vespe.kits import create, kit_folders, kit_templates, roots
+from vespe.errors import InvalidDocument, KitNotFound, Refused, StorageError
+from vespe.files import atomic, locations
+from vespe.kits import create, origins, roots, store
+from vespe.kits import create as kit_create
+from vespe.kits import lock as kit_lock
+from vespe.kits.lock import LockedKit
 
-_MADE: Final = (defaults.KIT_CONFIG_FILE, "mcp_tools.json", *kit_templates.kit_files("", title="", summary=""))
+_MADE: Final = (defaults.KIT_CONFIG_FILE, "mcp_tools.json", *kit_create.kit_files("", title="", summary=""))
 """What the verbs that make kits write beside the tools."""
 _HINT: Final = "nothing was removed; look at it, and delete the directory yourself"
 
@@ -39,7 +42,7 @@ def refuse_others(kit_id: str) -> None:
     if os.path.lexists(os.path.join(path, ".git")):
         raise Refused(f"{path} is a git repository, and its history would be lost", hint=_HINT)
     try:
-        files = [entry.path for entry in kit_folders.folder_tree(path, kit_id).entries]
+        files = [entry.path for entry in origins.folder_tree(path, kit_id).entries]
     except Refused as error:
         raise Refused(str(error), hint=_HINT) from None
     tools = {file.partition("/")[0] for file in files if file.endswith(f"/{defaults.CONFIG_FILE}") and file.count("/") == 1}
@@ -53,11 +56,11 @@ def remove_own(kit_id: str) -> str:
     Raises as `refuse_others` does; nothing is changed then.
     """
     path, aside = os.path.join(_root(), kit_id), create.aside_of(_root(), kit_id)
-    with strict_json.locked(_root()):
+    with atomic.locked(_root()):
         create.sweep(_root())
         refuse_others(kit_id)
         try:
-            strict_json.rename_durably(path, aside)
+            atomic.rename_durably(path, aside)
         except OSError as error:
             raise error if isinstance(error, StorageError) else StorageError("remove", path, error) from error
         create.discard(aside)
@@ -68,7 +71,7 @@ def recover() -> None:
     """Delete what killed processes left beside the user's own kits, where there is any; raises StorageError."""
     with contextlib.suppress(OSError):
         if any(create.LEFTOVER.fullmatch(name) for name in os.listdir(_root())):
-            with strict_json.locked(_root()):
+            with atomic.locked(_root()):
                 create.sweep(_root())
 
 
@@ -81,3 +84,47 @@ def _is_file(path: str) -> bool:
         return stat.S_ISREG(os.lstat(path).st_mode)
     except OSError:
         return False
+
+
+def remove(kit_ids: Sequence[str], lock: str) -> tuple[LockedKit, ...]:
+    """Take kits out of a lock, which alone makes them gone, then out of the store; give what they were.
+
+    Raises KitNotFound for one that is not locked, Refused where something in its place is not what was installed; nothing is
+    changed then. StorageError.
+    """
+
+    def unpin(kits: dict[str, LockedKit]) -> None:
+        for kit_id in kit_ids:
+            if kit_id not in kits:
+                raise KitNotFound(kit_id, close=sorted(kits)[:3])
+            refuse_foreign(kits[kit_id])
+        gone.extend(kits.pop(kit_id) for kit_id in dict.fromkeys(kit_ids))
+
+    gone: list[LockedKit] = []
+    with store.locked():
+        store.sweep()
+        kit_lock.update_lock(lock, unpin)
+        tidy(kit.digest for kit in gone)
+    return tuple(gone)
+
+
+def tidy(digests: Iterable[str]) -> None:
+    """Take digests out of the store that no known lock needs; the caller holds the store's lock.
+
+    Where a lock cannot be read, nobody knows what it needs, and everything stays; so does what the disk refuses to give up. The lock
+    says already that it is gone, and `vespe cache clean` tries again.
+    """
+    with contextlib.suppress(InvalidDocument, StorageError):
+        for digest in set(digests) - kit_lock.digests_in_use():
+            store.remove(digest)
+
+
+def refuse_foreign(kit: LockedKit) -> None:
+    """Raise Refused where an installed kit's place holds what was not installed: a link, or files of somebody else."""
+    place, path = store.place_of(kit.digest), store.kit_path(kit.digest, kit.kit_id)
+    for link in (store.store_dir(), place, path):
+        if os.path.islink(link):
+            raise Refused(f"{link} is a symbolic link, so nothing behind it is removed", hint="take the link away, and try again")
+    foreign = [change for change in store.differences(kit.digest, kit.kit_id) if change.startswith("added ")]
+    if os.path.isdir(path) and foreign:
+        raise Refused(f"{path} holds what was not installed: {'; '.join(foreign[:8])}", hint="move it away, and try again")

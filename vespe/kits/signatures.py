@@ -5,13 +5,12 @@ import re
 from dataclasses import replace
 from typing import Final
 
-from vespe.errors import InvalidDocument, Refused
+from vespe.errors import Refused
 from vespe.git import repository
 from vespe.git.refs import RemoteRef
 from vespe.git.repository import Session
 from vespe.kits.lock import LockedKit
 from vespe.processes import process
-from vespe.projects import user_config
 
 _MAX_TAG: Final = 1024 * 1024
 _TAGS: Final = "refs/tags/"
@@ -21,13 +20,11 @@ _UNKNOWN: Final = ("No principal matched", "no principal matched")
 _FLAG: Final = "--allow-signer-change"
 
 
-def signer_of(session: Session, ref: RemoteRef) -> str | None:
-    """Say who signed the fetched tag (`PRINCIPAL SHA256:…`); None where the user names no allowed signers, or none of them signed it.
+def signer_of(session: Session, ref: RemoteRef, allowed: str | None) -> str | None:
+    """Return who signed the fetched tag (`PRINCIPAL SHA256:…`); None if the file `allowed` is None or names none of its signers.
 
     Raises Refused for a signature that is not over these bytes, and for a signed tag that is offered under another name.
-    InvalidDocument where the file of allowed signers is not there.
     """
-    allowed = allowed_signers()
     if allowed is None or ref.name is None or not ref.name.startswith(_TAGS) or ref.object == ref.commit:
         return None
     tag = repository.run(session, "cat-file", "tag", ref.object, cap_bytes=_MAX_TAG)
@@ -51,19 +48,8 @@ def kept_signer(known: LockedKit | None, new: LockedKit, *, change: bool = False
     if change:
         return new
     now = f"signed by {new.signer}" if new.signer else "not signed by anyone that your allowed_signers names"
-    hint = f"ask its author; `{_FLAG}` takes it all the same" + ("" if allowed_signers() else ", and `allowed_signers` is not set here")
+    hint = f"ask its author; `{_FLAG}` takes it anyway; signers are those that `allowed_signers` of your configuration names"
     raise Refused(f"the kit {new.kit_id} was signed by {known.signer}, and this version is {now}", hint=hint)
-
-
-def allowed_signers() -> str | None:
-    """Give the path of the user's file of allowed signers, None where none is configured. Raises InvalidDocument where it is gone."""
-    user = user_config.load_user_config()
-    if not user.allowed_signers:
-        return None
-    path = os.path.expanduser(user.allowed_signers)
-    if not os.path.isabs(path) or not os.path.isfile(path):
-        raise InvalidDocument(f"names {path}, which is no file with an absolute path", path=user.path, pointer="/allowed_signers")
-    return path
 
 
 def _verified(session: Session, ref: RemoteRef, allowed: str) -> str | None:

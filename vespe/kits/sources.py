@@ -17,7 +17,6 @@ _GITHUB: Final = re.compile(r"gh:([A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._][A-Za-z0
 _REF: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,254}")
 _ARCHIVE: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*(?:/[A-Za-z0-9._-]+)*\.kit")
 """A file of `vespe kit pack`, named as any other file is: nothing else that ends so is a source."""
-_COMMIT: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _UNSAFE: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _MAX: Final = 2048
 ARCHIVE_SUFFIX: Final = ".kit"
@@ -65,11 +64,6 @@ def check_ref(ref: str) -> str:
         hint = "name a branch, a tag or a whole commit: letters, digits and . _ - /"
         raise Refused(f"{ref[:80]!r} is no ref that Vespe asks git for", hint=hint)
     return ref
-
-
-def is_commit(ref: str | None) -> bool:
-    """Whether a ref is a whole commit id, which can mean only one thing."""
-    return ref is not None and bool(_COMMIT.fullmatch(ref))
 
 
 def _last_at(last: str) -> tuple[str, str, str]:

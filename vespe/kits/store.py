@@ -10,9 +10,8 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import Final
 
-from vespe.documents import strict_json
 from vespe.errors import InvalidDocument, Refused, StorageError
-from vespe.files import digests, leftovers, locations, walk
+from vespe.files import atomic, digests, locations, trees, walk
 from vespe.files.digests import SCHEME, File
 from vespe.processes.signals import whole
 
@@ -65,7 +64,7 @@ def stored() -> tuple[str, ...]:
 def locked() -> AbstractContextManager[None]:
     """Hold the store's lock: whoever puts in, takes out or sweeps. A project's lock is only ever taken inside it, never around it."""
     _make_store()
-    return strict_json.locked(store_dir())
+    return atomic.locked(store_dir())
 
 
 @contextlib.contextmanager
@@ -84,7 +83,7 @@ def staging() -> Iterator[str]:
     try:
         yield path
     finally:
-        leftovers.delete(path)
+        trees.delete(path)
         os.close(held)
 
 
@@ -100,7 +99,7 @@ def place(staged: str, digest: str, kit_id: str) -> str:
             return kit_path(digest, kit_id)
         remove(digest)
     try:
-        strict_json.rename_durably(staged, target)
+        atomic.rename_durably(staged, target)
         os.chmod(target, 0o555)
     except OSError as error:
         raise error if isinstance(error, StorageError) else StorageError("create", target, error) from error
@@ -121,12 +120,12 @@ def remove(digest: str) -> None:
     try:
         if not stat.S_ISDIR(os.lstat(target).st_mode):
             raise Refused(f"{target} is no directory, so it is not removed")
-        strict_json.rename_durably(target, aside)
+        atomic.rename_durably(target, aside)
     except FileNotFoundError:
         return
     except OSError as error:
         raise error if isinstance(error, (Refused, StorageError)) else StorageError("remove", target, error) from error
-    leftovers.delete(aside)
+    trees.delete(aside)
 
 
 def sweep() -> None:
@@ -137,7 +136,7 @@ def sweep() -> None:
         raise StorageError("read", store_dir(), error) from error
     for name in names:
         if _ASIDE.fullmatch(name) and _is_left(path := os.path.join(store_dir(), name)):
-            leftovers.delete(path)
+            trees.delete(path)
 
 
 def recover() -> None:
@@ -152,7 +151,7 @@ def manifest(digest: str) -> dict[str, File]:
     """Give the files of an installed kit, which the digest vouches for; raises InvalidDocument where the manifest was changed."""
     path = os.path.join(place_of(digest), MANIFEST)
     try:
-        data = strict_json.read_bytes(path, limit=_MAX_MANIFEST)
+        data = atomic.read_bytes(path, limit=_MAX_MANIFEST)
     except StorageError:
         if os.path.lexists(path):
             raise

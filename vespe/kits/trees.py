@@ -1,19 +1,17 @@
 """The files of a kit before they are anywhere: listed from git, a folder or an archive, and held to one set of rules."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final
 
 from vespe.errors import Refused
+from vespe.files.entries import DIRECTORY, EXECUTABLE, FILE, Read, TreeEntry
 from vespe.kits import names
 
 MAX_ENTRIES: Final = 10_000
 """Files and directories of one kit."""
 MAX_ENTRY_BYTES: Final = 5 * 1024 * 1024
 MAX_TOTAL_BYTES: Final = 100 * 1024 * 1024
-FILE: Final = 0o100644
-EXECUTABLE: Final = 0o100755
-DIRECTORY: Final = 0o040000
 _KINDS: Final = {
     0o120000: "a symbolic link",
     0o160000: "a submodule",
@@ -22,27 +20,6 @@ _KINDS: Final = {
     0o020000: "a device",
     0o060000: "a device",
 }
-
-
-class TreeEntry(NamedTuple):
-    """One entry of a kit: its path in the kit (with `/`), its mode as git writes it, its size in bytes.
-
-    `key` is what its reader knows it by: a blob's id, a member's name. A directory has size 0.
-    """
-
-    path: str
-    mode: int
-    size: int
-    key: str = ""
-
-    @property
-    def executable(self) -> bool:
-        """Whether its owner may execute it."""
-        return self.mode == EXECUTABLE
-
-
-Read: TypeAlias = Callable[[Sequence[TreeEntry]], Iterator[tuple[TreeEntry, bytes]]]
-"""Gives the bytes of files, in the order asked for; raises where they are not what the listing said."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

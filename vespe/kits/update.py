@@ -5,8 +5,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from vespe.errors import KitNotFound, Refused
+from vespe.git import refs
 from vespe.kits import changes as kit_changes
-from vespe.kits import install, kit_removal, signatures, sources, store, sync
+from vespe.kits import install, removal, signatures, sources, store, sync
 from vespe.kits import lock as kit_lock
 from vespe.kits.changes import KitChange
 from vespe.kits.fetch import Progress, Request
@@ -39,12 +40,17 @@ def chosen(kits: Mapping[str, LockedKit], kit_ids: Sequence[str], *, ref: str | 
     wanted = [kits[kit_id] for kit_id in dict.fromkeys(kit_ids or kits)]
     if ref is not None:
         return {kit.kit_id: replace(kit, ref=sources.check_ref(ref)) for kit in wanted}
-    return {kit.kit_id: kit for kit in wanted if not sources.is_commit(kit.ref)}
+    return {kit.kit_id: kit for kit in wanted if not refs.is_commit(kit.ref)}
 
 
 @contextmanager
 def prepared(
-    kits: Mapping[str, LockedKit], lock: str, *, progress: Progress | None = None, signer_change: bool = False
+    kits: Mapping[str, LockedKit],
+    lock: str,
+    *,
+    progress: Progress | None = None,
+    signer_change: bool = False,
+    allowed_signers: str | None = None,
 ) -> Iterator[Update]:
     """Fetch and stage what the refs of kits mean now, and compare it with what is installed; nothing is changed before `apply`.
 
@@ -55,7 +61,8 @@ def prepared(
     for kit in kits.values():
         groups.setdefault((kit.source, kit.ref), {})[kit.kit_id] = kit.subdirectory
     requests = [
-        Request(source=sync.source_of(kits[next(iter(places))]), base=install.base_of(lock), places=places) for places in groups.values()
+        Request(source=sync.source_of(kits[next(iter(places))]), base=install.base_of(lock), places=places, allowed_signers=allowed_signers)
+        for places in groups.values()
     ]
     with install.prepared(requests, progress=progress) as shown:
         locked = (signatures.kept_signer(before.get(kit.kit_id), kit, change=signer_change) for kit in shown.locked)
@@ -75,7 +82,7 @@ def apply(update: Update, lock: str) -> None:
     with store.locked():
         install.place(update.shown)
         kit_lock.update_lock(lock, pin)
-        kit_removal.tidy(kit.digest for kit in update.before.values())
+        removal.tidy(kit.digest for kit in update.before.values())
 
 
 def _changes(shown: Prepared, before: Mapping[str, LockedKit]) -> Iterator[KitChange]:

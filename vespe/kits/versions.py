@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from vespe import defaults
-from vespe.documents import strict_json
 from vespe.errors import InvalidDocument, InvalidTool, KitNotFound, NotFound, ProjectNotFound, StorageError
-from vespe.files import locations
+from vespe.files import atomic, locations
 from vespe.git import revisions
 from vespe.kits import roots
 from vespe.models import JsonObject, Tool
-from vespe.projects import project
 from vespe.schemas.comparison import contracts
 from vespe.schemas.comparison.contracts import Change, Contract, Verdict
 from vespe.tools import directory as tool_directory
@@ -98,7 +96,7 @@ def _digests(directory: str) -> Iterator[tuple[str, str]]:
             relative = os.path.relpath(file, directory)
             if relative not in _TOLD_ELSEWHERE and "__pycache__" not in relative:
                 try:
-                    yield relative, hashlib.sha256(strict_json.read_bytes(file)).hexdigest()
+                    yield relative, hashlib.sha256(atomic.read_bytes(file)).hexdigest()
                 except (InvalidDocument, StorageError) as error:
                     yield relative, str(error)
 
@@ -132,7 +130,14 @@ def _project_at(cwd: str | None) -> str | None:
 def _tools(directory: str, name: str) -> tuple[list[Tool], bool]:
     if os.path.lexists(os.path.join(directory, defaults.CONFIG_FILE)) and os.path.basename(directory) != defaults.PROJECT_DIR:
         return [tool_directory.load(directory)], True
-    inner = next((path for path in (project.tools_dir(directory), os.path.join(directory, defaults.TOOLS_DIR)) if os.path.isdir(path)), "")
+    inner = next(
+        (
+            path
+            for path in (os.path.join(directory, defaults.PROJECT_DIR, defaults.TOOLS_DIR), os.path.join(directory, defaults.TOOLS_DIR))
+            if os.path.isdir(path)
+        ),
+        "",
+    )
     holder = inner or directory
     try:
         uids = sorted(uid for uid in os.listdir(holder) if os.path.lexists(os.path.join(holder, uid, defaults.CONFIG_FILE)))

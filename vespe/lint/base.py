@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias
 
-from vespe.lint.findings import Severity
-from vespe.models import JsonValue
+from vespe.models import JsonValue, Severity
 from vespe.tools.directory import Problem
 
 Family: TypeAlias = Literal["layout", "naming", "schema", "portability", "description", "safety", "signature", "sets"]

@@ -1,11 +1,9 @@
 """What lint says: one frozen value a finding, the order of its severities, and its plain form for JSON."""
 
 from dataclasses import dataclass
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any
 
-Severity: TypeAlias = Literal["error", "warning", "info"]
-SEVERITIES: Final[tuple[Severity, ...]] = ("error", "warning", "info")
-"""The gravest first. An error is what a model's API or Vespe refuses."""
+from vespe.models import Severity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

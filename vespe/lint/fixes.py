@@ -9,6 +9,7 @@ from vespe import defaults
 from vespe.documents import strict_json
 from vespe.documents.pointers import resolve_pointer
 from vespe.errors import InvalidDocument
+from vespe.files import atomic
 from vespe.lint import foreign
 from vespe.lint.paths import Place, places, tool_directories, touched
 from vespe.lint.rules.schema import TYPES, meant, types_of
@@ -55,13 +56,13 @@ def _written(file: str, fix: Fix) -> bool:
     try:
         if not os.path.isfile(file) or os.path.islink(file) or os.path.islink(os.path.dirname(file)):
             return False
-        before = strict_json.read_bytes(file, limit=foreign.MAX_BYTES)
+        before = atomic.read_bytes(file, limit=foreign.MAX_BYTES)
         after = fix(before, file).encode("utf-8")
     except (InvalidDocument, UnicodeEncodeError, RecursionError):
         return False
     if after == before:
         return False
-    strict_json.write_atomic(file, after, mode=os.stat(file).st_mode & 0o777)
+    atomic.write_atomic(file, after, mode=os.stat(file).st_mode & 0o777)
     return True
 
 

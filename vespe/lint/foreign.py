@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from vespe.documents import positions, strict_json
+from vespe.documents import positions, safe_yaml, strict_json
 from vespe.documents.pointers import escape_pointer
 from vespe.errors import InvalidDocument
+from vespe.files import atomic
 from vespe.models import JsonObject, JsonValue
 
 MAX_BYTES: Final = 64 * 1024 * 1024
@@ -66,7 +67,7 @@ def read(path: str | os.PathLike[str]) -> ForeignFile:
     name = os.fspath(path)
     kind = "yaml" if name.endswith(_YAML) else "jsonl" if name.endswith(_LINES) else "json"
     try:
-        data = strict_json.read_bytes(name, limit=MAX_BYTES)
+        data = atomic.read_bytes(name, limit=MAX_BYTES)
         text = data.decode("utf-8", "strict")
     except InvalidDocument as error:
         return ForeignFile(path=name, kind=kind, troubles=[Trouble(error.reason, readable=False)])
@@ -81,7 +82,7 @@ def parse(data: bytes, text: str, *, path: str, kind: str) -> ForeignFile:
     if kind == "jsonl":
         return _lines(file)
     try:
-        read_one = strict_json.parse_yaml if kind == "yaml" else strict_json.parse_json
+        read_one = safe_yaml.parse_yaml if kind == "yaml" else strict_json.parse_json
         value = read_one(data, limit=MAX_BYTES)
     except InvalidDocument as error:
         if kind == "json" and _looks_like_lines(text):

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from vespe.adapters.limits import Limit, limits_on
 from vespe.lint.base import Found, Node, Rule, Subject
-from vespe.lint.findings import Severity
+from vespe.models import Severity
 
 TITLES: Final = {"openai": "OpenAI", "anthropic": "Anthropic", "gemini": "Gemini", "ollama": "Ollama", "mcp": "MCP"}
 

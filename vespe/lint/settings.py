@@ -7,8 +7,7 @@ from typing import Any, Final
 from vespe.documents.pointers import pointer_to
 from vespe.lint import FAMILIES, RULES
 from vespe.lint.base import AnyRule, Found
-from vespe.lint.findings import SEVERITIES, Severity
-from vespe.models import JsonObject, JsonValue
+from vespe.models import SEVERITIES, JsonObject, JsonValue, Severity
 
 TARGETS: Final = ("openai", "anthropic", "gemini", "ollama", "mcp")
 _KEYS: Final = ("select", "ignore", "severity", "targets")

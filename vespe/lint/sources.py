@@ -5,10 +5,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from vespe.documents import positions, strict_json
+from vespe.documents import positions
 from vespe.errors import InvalidDocument, StorageError
+from vespe.files import atomic
 from vespe.lint.base import AnyRule, Found
-from vespe.lint.findings import Finding, Severity
+from vespe.lint.findings import Finding
+from vespe.models import Severity
 
 _VESPE: Final = {
     "": "", "name": "/name", "description": "/description", "input_schema": "/schema/input", "output_schema": "/schema/output",
@@ -34,7 +36,7 @@ class Source:
         if self.text is not None:
             return self.text
         try:
-            return strict_json.read_bytes(self.path).decode("utf-8", "replace")
+            return atomic.read_bytes(self.path).decode("utf-8", "replace")
         except (InvalidDocument, StorageError):
             return ""
 

@@ -21,8 +21,8 @@ from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, Res
 from vespe import defaults
 from vespe.mcp_server import protocol, tool_call
 from vespe.mcp_server.calls_in_flight import MAX_CALLS
-from vespe.mcp_server.changes import Changes, Watched
 from vespe.mcp_server.http_gate import GONE, MAX_BODY_BYTES
+from vespe.mcp_server.marks import Changes, Watched
 from vespe.mcp_server.progress import Progress
 from vespe.mcp_server.protocol import PendingCall
 from vespe.models import JsonObject

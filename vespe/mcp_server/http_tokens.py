@@ -7,9 +7,8 @@ import stat
 from collections.abc import Iterator
 from typing import Final
 
-from vespe.documents import strict_json
 from vespe.errors import InvalidDocument, Refused, StorageError
-from vespe.files import locations
+from vespe.files import atomic, locations
 from vespe.processes.signals import whole
 
 _TOKEN: Final = re.compile(r"[A-Za-z0-9._~+/=-]{16,512}")
@@ -26,7 +25,7 @@ def token_of(path: str) -> tuple[str, bool]:
     mode = _mode(path)
     if mode & 0o077:
         raise Refused(f"others can read the token file {path} (mode {mode:o})", hint=f"chmod 600 {path}")
-    text = strict_json.read_bytes(path, limit=4096).decode("utf-8", "replace").strip()
+    text = atomic.read_bytes(path, limit=4096).decode("utf-8", "replace").strip()
     if not _TOKEN.fullmatch(text):
         raise InvalidDocument("holds no token: 16 to 512 letters, digits and -._~+/=", path=path)
     return text, False
@@ -54,7 +53,7 @@ def token_for(port: int) -> Iterator[tuple[str, str]]:
 def _made(path: str) -> str:
     token = os.urandom(32).hex()  # as `secrets` makes them, without its imports
     try:
-        strict_json.write_atomic(path, token + "\n", mode=0o600)
+        atomic.write_atomic(path, token + "\n", mode=0o600)
     except FileNotFoundError as error:
         raise StorageError("write", path, error) from error
     return token

@@ -1,8 +1,9 @@
 """What tells that a project's tools may have changed, for the price of looking at their status."""
 
 import os
+import time
 from collections.abc import Iterator
-from typing import TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from vespe import defaults
 from vespe.files.stamps import Stamp, stamp
@@ -56,3 +57,46 @@ def _tools(directory: str) -> Iterator[tuple[str, Stamp, Stamp]]:
     for name in names:
         path = f"{directory}/{name}"
         yield name, stamp(path), stamp(f"{path}/{defaults.CONFIG_FILE}")
+
+
+_SHARE: Final = 50
+"""Looking takes at most one part in so many of the time,"""
+_PATIENCE_S: Final = 1.0
+_LARGE_SHARE: Final = 10
+"""but where that would keep clients waiting for longer, one in so many."""
+
+
+class Watched(Protocol):
+    """What is watched: `vespe.mcp_server.tools.ServedTools`."""
+
+    @property
+    def version(self) -> int:
+        """Another number each time when what is shown became another list."""
+        ...
+
+    def refresh(self) -> bool:
+        """Look whether it did."""
+        ...
+
+
+class Changes:
+    """Watches the tools of one server for as many clients as it has."""
+
+    def __init__(self, tools: Watched) -> None:
+        self._tools = tools
+        self._told = self._seen = tools.version
+        self._due = 0.0
+
+    def look(self) -> bool:
+        """Look once; True where clients are to be told now: since the last time nothing changed any more, and before it something did."""
+        started = time.monotonic()
+        if started < self._due:
+            return False
+        self._tools.refresh()
+        spent = time.monotonic() - started
+        self._due = started + min(spent * _SHARE, max(_PATIENCE_S, spent * _LARGE_SHARE))
+        settled, self._seen = self._seen == self._tools.version, self._tools.version
+        if not settled or self._told == self._seen:
+            return False
+        self._told = self._seen
+        return True

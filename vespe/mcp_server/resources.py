@@ -7,6 +7,7 @@ from typing import Final
 from vespe import defaults
 from vespe.documents import strict_json
 from vespe.errors import VespeError
+from vespe.files import atomic
 from vespe.mcp_server.messages import INVALID_PARAMS, ProtocolError
 from vespe.models import JsonObject, Tool
 
@@ -35,7 +36,7 @@ def contents(uri: str, tools: Mapping[str, Tool]) -> JsonObject:
     if tool is None or tool.directory is None:
         raise ProtocolError(INVALID_PARAMS, f"there is no resource {uri[:200]!r}")
     try:
-        data = strict_json.read_bytes(f"{tool.directory}/{defaults.DESCRIPTION_FILE}")
+        data = atomic.read_bytes(f"{tool.directory}/{defaults.DESCRIPTION_FILE}")
     except VespeError as error:
         raise ProtocolError(INVALID_PARAMS, strict_json.repair_surrogates(str(error))) from None
     return {"contents": [{"uri": uri, "mimeType": _TYPE, "text": data.decode("utf-8", "replace")}]}

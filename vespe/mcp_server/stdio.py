@@ -14,11 +14,10 @@ from vespe.documents import strict_json
 from vespe.errors import InvalidDocument, StorageError
 from vespe.mcp_server import messages, protocol
 from vespe.mcp_server.calls_in_flight import MAX_CALLS, Flights
-from vespe.mcp_server.changes import Changes
-from vespe.mcp_server.lines import lines
+from vespe.mcp_server.marks import Changes
 from vespe.mcp_server.protocol import Cancellation, PendingCall, Session
 from vespe.mcp_server.reader_threads import Turns
-from vespe.mcp_server.stdio_io import Outbox
+from vespe.mcp_server.stdio_io import Outbox, lines
 from vespe.mcp_server.tools import ServedTools
 from vespe.models import JsonValue
 

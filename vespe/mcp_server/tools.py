@@ -16,8 +16,7 @@ from vespe.mcp_server import resources as server_resources
 from vespe.mcp_server.grants import LiveTrust
 from vespe.mcp_server.selection import Selection
 from vespe.mcp_server.snapshot import Snapshot
-from vespe.models import JsonObject, Tool
-from vespe.outcomes import Call, Outcome
+from vespe.models import Call, JsonObject, Outcome, Tool
 from vespe.projects.workspace import Workspace, fingerprint, open_workspace
 
 _SHAPE = McpShape()

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from vespe import defaults
-from vespe.documents import strict_json
 from vespe.errors import StorageError
-from vespe.files import trees
+from vespe.files import atomic, trees
 from vespe.processes.signals import whole
 from vespe.projects import project
 from vespe.trust import gate
@@ -37,7 +36,7 @@ def found_project(directory: str | os.PathLike[str]) -> Founded:
     inner = project.project_dir(root)
     if not os.path.lexists(inner):
         _make(root)
-        with strict_json.locked(root):
+        with atomic.locked(root):
             _sweep(root)
             if not os.path.lexists(inner):
                 _place(root, inner)
@@ -53,10 +52,10 @@ def _place(root: str, inner: str) -> None:
     try:
         os.mkdir(staged)
         project.complete_project_dir(staged)
-        strict_json.sync_directory(staged)
+        atomic.sync_directory(staged)
         gate.trust_place(root, staged=name)
         os.rename(staged, inner)
-        strict_json.sync_directory(root)
+        atomic.sync_directory(root)
     except StorageError as error:
         if not error.path.startswith(staged):
             raise

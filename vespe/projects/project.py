@@ -10,7 +10,8 @@ from vespe import defaults
 from vespe.documents import fields, strict_json
 from vespe.documents.pointers import escape_pointer
 from vespe.errors import InvalidDocument, StorageError, UsageError
-from vespe.files.leftovers import sweep_beside
+from vespe.files import atomic
+from vespe.files.trees import sweep_beside
 from vespe.models import JsonObject, JsonValue, ProjectConfig
 
 RESTRICTED: Final = frozenset(
@@ -72,11 +73,11 @@ def complete_project_dir(inner: str) -> None:
     """
     if os.path.islink(inner) or not os.path.isdir(inner):
         raise InvalidDocument("is no directory, so no project can be made here", path=inner)
-    with strict_json.locked(inner):
+    with atomic.locked(inner):
         _make_directory(os.path.join(inner, defaults.TOOLS_DIR))
         for name, text in ((".gitignore", _IGNORED), (defaults.CONFIG_FILE, strict_json.dump_json(_FIRST))):
             if not os.path.lexists(path := os.path.join(inner, name)):
-                strict_json.write_atomic(path, text)
+                atomic.write_atomic(path, text)
 
 
 def read_config(root: str | os.PathLike[str]) -> ProjectConfig:
@@ -96,7 +97,7 @@ def update_config(root: str | os.PathLike[str], change: Callable[[JsonObject], N
     Raises as `read_config` does, and StorageError.
     """
     path = config_path(os.path.abspath(root))
-    with strict_json.locked(project_dir(root)):
+    with atomic.locked(project_dir(root)):
         sweep_beside(path)
         before = strict_json.read_object_if_there(path)
         _checked(before, path)
@@ -104,7 +105,7 @@ def update_config(root: str | os.PathLike[str], change: Callable[[JsonObject], N
         change(after)
         config = _checked(after, path)
         if after != before or list(after) != list(before):
-            strict_json.write_atomic(path, strict_json.dump_json(after))
+            atomic.write_atomic(path, strict_json.dump_json(after))
         return config
 
 

@@ -11,8 +11,8 @@ from vespe import defaults
 from vespe.documents import fields, strict_json
 from vespe.documents.pointers import escape_pointer
 from vespe.errors import InvalidDocument, NotFound, StorageError, UsageError
-from vespe.files import locations
-from vespe.files.leftovers import sweep_beside
+from vespe.files import atomic, locations
+from vespe.files.trees import sweep_beside
 from vespe.models import JsonObject, JsonValue
 from vespe.projects import provider_settings
 
@@ -52,6 +52,17 @@ def load_user_config() -> UserConfig:
     """Read the user's configuration. Raises InvalidDocument, with the pointer of what is wrong, and StorageError."""
     path = config_path()
     return _checked(strict_json.read_object_if_there(path), path)
+
+
+def allowed_signers_file() -> str | None:
+    """Return the path of the user's file of allowed signers, or None if none is configured. Raises InvalidDocument if it is gone."""
+    user = load_user_config()
+    if not user.allowed_signers:
+        return None
+    path = os.path.expanduser(user.allowed_signers)
+    if not os.path.isabs(path) or not os.path.isfile(path):
+        raise InvalidDocument(f"names {path}, which is no file with an absolute path", path=user.path, pointer="/allowed_signers")
+    return path
 
 
 def get_value(key: str) -> JsonValue:
@@ -190,7 +201,7 @@ def _update(key: str, change: Callable[[JsonObject], None]) -> None:
         os.makedirs(directory, mode=0o700, exist_ok=True)
     except OSError as error:
         raise StorageError("make", directory, error) from error
-    with strict_json.locked(directory):
+    with atomic.locked(directory):
         sweep_beside(path)
         document = strict_json.read_object_if_there(path)
         _checked(document, path)
@@ -200,4 +211,4 @@ def _update(key: str, change: Callable[[JsonObject], None]) -> None:
             _checked(after, path)
         except InvalidDocument as error:
             raise UsageError(f"{key} cannot be set to that: {error.pointer} {error.reason}") from None
-        strict_json.write_atomic(path, strict_json.dump_json(after), mode=0o600)
+        atomic.write_atomic(path, strict_json.dump_json(after), mode=0o600)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from vespe.defaults import CONFIG_FILE, DESCRIPTION_FILE, PROJECT_TOOLS
 from vespe.documents import strict_json
 from vespe.errors import InvalidDocument, InvalidTool, StorageError, ToolNotFound, UsageError
+from vespe.files import atomic
 from vespe.files.trees import TreeFile, place_tree, read_tree, remove_tree, sweep
 from vespe.models import JsonObject, Tool
 from vespe.tools import directory as tool_directory
@@ -39,12 +40,12 @@ def rename_tool(tools_dir: str | os.PathLike[str], uid: str, *, name: str, taken
     check_name(name)
     parent = os.fspath(tools_dir)
     config = os.path.join(_directory(parent, uid), CONFIG_FILE)
-    with strict_json.locked(parent):
+    with atomic.locked(parent):
         document = strict_json.read_object(config)
         if document.get("name") != name:
             _refuse_taken(name, taken)
             mode = stat.S_IMODE(os.lstat(config).st_mode)
-            strict_json.write_atomic(config, strict_json.dump_json({**document, "name": name}), mode=mode)
+            atomic.write_atomic(config, strict_json.dump_json({**document, "name": name}), mode=mode)
     return tool_directory.load(os.path.join(parent, uid), scope=PROJECT_TOOLS)
 
 
@@ -81,7 +82,7 @@ def remove_tool(tools_dir: str | os.PathLike[str], uid: str) -> None:
     parent = os.fspath(tools_dir)
     if os.path.isdir(parent) and os.path.basename(uid) == uid and not os.path.lexists(os.path.join(parent, uid)):
         raise ToolNotFound(uid, searched=(parent,))
-    with strict_json.locked(parent):
+    with atomic.locked(parent):
         sweep(parent)
         remove_tree(parent, uid)
 
@@ -105,7 +106,7 @@ class _Placing:
                 self.staged(uid, os.path.relpath(directory, self.parent))
 
         _make(self.parent)
-        with strict_json.locked(self.parent):
+        with atomic.locked(self.parent):
             sweep(self.parent)
             if isinstance(document.get("name"), str):
                 _refuse_taken(document["name"], self.taken)

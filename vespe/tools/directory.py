@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from vespe import defaults
 from vespe.documents import strict_json
 from vespe.errors import InvalidDocument, InvalidTool, StorageError
+from vespe.files import atomic
 from vespe.models import Entry, Implementation, JsonObject, JsonValue, Tool
 from vespe.schemas import validator
 from vespe.schemas.bounds import is_plain
@@ -85,7 +86,7 @@ def read_entry(path: str | os.PathLike[str], *, scope: str, kit_id: str | None) 
     uid = os.path.basename(directory.rstrip("/"))
     try:
         _refuse_link(directory)
-        config = strict_json.read_bytes(f"{directory}/{defaults.CONFIG_FILE}")
+        config = atomic.read_bytes(f"{directory}/{defaults.CONFIG_FILE}")
     except (InvalidDocument, StorageError) as error:
         return Entry(
             uid=uid, name=None, scope=scope, kit_id=kit_id, type=None, description=None, path=directory, problem=str(_unreadable(error))
@@ -107,7 +108,7 @@ def check(
     file = f"{directory}/{defaults.CONFIG_FILE}"
     try:
         _refuse_link(directory)
-        config = strict_json.read_bytes(file) if config is None else config
+        config = atomic.read_bytes(file) if config is None else config
         document = strict_json.parse_object(config, path=defaults.CONFIG_FILE)
     except (InvalidDocument, StorageError) as error:
         return None, [_unreadable(error)]

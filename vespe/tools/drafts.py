@@ -8,6 +8,7 @@ from typing import Any
 from vespe.defaults import CONFIG_FILE, DESCRIPTION_FILE
 from vespe.documents import strict_json
 from vespe.errors import InvalidDocument, UsageError
+from vespe.files import atomic
 from vespe.files.trees import TreeFile
 from vespe.models import JsonObject, JsonValue
 from vespe.tools import new_tool
@@ -117,7 +118,7 @@ def _python(name: str, given: Mapping[str, Any], directory: str) -> Draft:
         raise UsageError(f"{path!r} is no Python file: a python_script is a .py file")
     found = _existing(path, directory) if path is not None else None
     if found is not None:
-        data = strict_json.read_bytes(os.path.realpath(found))
+        data = atomic.read_bytes(os.path.realpath(found))
         return _from_source(name, found, data, given)
     if entrypoint is not None and not entrypoint.isidentifier():
         raise UsageError(f"{entrypoint!r} can be no function's name")
@@ -159,7 +160,7 @@ def _shell(name: str, given: Mapping[str, Any], directory: str) -> Draft:
                 f"there is no file {path}", hint="--path names a program to copy into the tool; --entrypoint one found on PATH"
             )
         path = os.path.basename(found)
-        files[path] = TreeFile(data=strict_json.read_bytes(os.path.realpath(found)), executable=True)
+        files[path] = TreeFile(data=atomic.read_bytes(os.path.realpath(found)), executable=True)
     inputs = _schemas(given.get("schema"), {}, None)["input"] or None
     template = new_tool.shell_template(inputs, given.get("args"), path or given.get("entrypoint"))
     schema = _schemas(given.get("schema"), template.input_schema, None)

@@ -8,9 +8,8 @@ from functools import cache
 from typing import Any, Final
 
 from vespe import defaults
-from vespe.documents import strict_json
 from vespe.errors import InvalidDocument, StorageError
-from vespe.files import locations
+from vespe.files import atomic, locations
 from vespe.tools import directory as tool_directory
 from vespe.tools.directory import Verdict
 
@@ -57,7 +56,7 @@ class Verdicts:
         body = json.dumps([*self._about, self._seen], separators=(",", ":")).encode("ascii")
         try:
             os.makedirs(os.path.dirname(self._path), mode=0o700, exist_ok=True)
-            strict_json.write_atomic(self._path, _checksum(body) + b"\n" + body, mode=0o600, durable=False)
+            atomic.write_atomic(self._path, _checksum(body) + b"\n" + body, mode=0o600, durable=False)
         except OSError:
             # StorageError is an OSError: a full disk or a missing home costs the next scan its time, nothing else.
             return
@@ -78,7 +77,7 @@ def code_digest() -> str:
 def _load(path: str, about: list[Any]) -> dict[str, list[Any]]:
     """Read what an earlier scan kept; the checksum stands for every check of its shape, since only we write what it fits."""
     try:
-        checksum, _, body = strict_json.read_bytes(path, limit=_LIMIT).partition(b"\n")
+        checksum, _, body = atomic.read_bytes(path, limit=_LIMIT).partition(b"\n")
     except (InvalidDocument, StorageError):
         return {}
     if checksum != _checksum(body):

@@ -11,7 +11,7 @@ from typing import Final
 from vespe import defaults
 from vespe.documents import strict_json
 from vespe.errors import InvalidDocument, StorageError
-from vespe.files import locations
+from vespe.files import atomic, locations
 from vespe.files.digests import SCHEME, File, Tree
 from vespe.files.identity import Place
 from vespe.models import JsonObject
@@ -107,7 +107,7 @@ def forget(root: str, digest: str | None, places: Iterable[Place]) -> tuple[Appr
     gone: list[Approval] = []
     if not _names():
         return ()
-    with strict_json.locked(directory()):
+    with atomic.locked(directory()):
         for name, approval in _all():
             given_here = approval.path in (root, own) or approval.path.startswith(f"{own}{os.sep}")
             if given_here or name in keys or (digest and approval.digest == digest):
@@ -143,11 +143,11 @@ def _store(name: str, document: JsonObject) -> Approval:
             os.chmod(where, 0o700)
     except OSError as error:
         raise StorageError("make", where, error) from error
-    with strict_json.locked(where):
+    with atomic.locked(where):
         for left in _listed():
             if left.endswith(".tmp"):
                 _remove(left)
-        strict_json.write_atomic(os.path.join(where, name), strict_json.dump_json(document), mode=0o600)
+        atomic.write_atomic(os.path.join(where, name), strict_json.dump_json(document), mode=0o600)
     return _approval(document)
 
 

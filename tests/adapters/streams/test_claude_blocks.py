@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from vespe.adapters.streams.anthropic_messages import GrowingBlock
 from vespe.adapters.streams.base import StreamEvent
-from vespe.adapters.streams.claude_blocks import GrowingBlock
 
 
 def grown(start: dict[str, Any], *deltas: dict[str, Any], order: int = -1, stop: bool = True) -> tuple[GrowingBlock, list[StreamEvent]]:

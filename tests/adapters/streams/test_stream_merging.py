@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from vespe.adapters.streams.stream_merging import joined, merge
+from vespe.adapters.streams.pieces import joined, merge
 
 
 def merged(*deltas: dict[str, Any]) -> Any:

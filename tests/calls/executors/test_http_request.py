@@ -14,8 +14,7 @@ from vespe.calls.executors.base import Context, Executor
 from vespe.calls.executors.http_request import HttpRequest
 from vespe.defaults import LARGER_CAP_BYTES
 from vespe.errors import AddressRefused, Interrupted, InvalidOutput, InvalidTool, OutputTooLarge, Refused, TimedOut, ToolExecutionError
-from vespe.models import Implementation, JsonObject, Tool
-from vespe.outcomes import Execution
+from vespe.models import Execution, Implementation, JsonObject, Tool
 
 HTTP: Executor = HttpRequest()
 

@@ -14,7 +14,7 @@ import pytest
 from tests.support.ondisk import PATIENCE_S
 from vespe.processes import child_scripts
 
-EXECUTORS = Path(child_scripts.__file__).parent / "executors"
+EXECUTORS = Path(child_scripts.__file__).parents[1] / "calls" / "executors"
 CHILD, VALUES = str(EXECUTORS / "python_child.py"), str(EXECUTORS / "python_values.py")
 
 

@@ -24,8 +24,7 @@ from vespe.errors import (
     TimedOut,
     ToolExecutionError,
 )
-from vespe.models import Implementation, Tool
-from vespe.outcomes import Execution
+from vespe.models import Execution, Implementation, Tool
 from vespe.processes import process
 
 TEXTS = st.text(st.characters(codec="utf-8"))

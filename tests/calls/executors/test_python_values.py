@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from vespe.processes import process
 
-VALUES = SimpleNamespace(**runpy.run_path(str(Path(process.__file__).parent / "executors" / "python_values.py")))
+VALUES = SimpleNamespace(**runpy.run_path(str(Path(process.__file__).parents[1] / "calls" / "executors" / "python_values.py")))
 
 
 class Colour(enum.Enum):

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vespe.calls.executors.script_metadata import Metadata, python_satisfies, read_metadata
+from vespe.calls.executors.script_environments import Metadata, python_satisfies, read_metadata
 from vespe.errors import InvalidDocument
 
 BLOCK = (

@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 from vespe.calls.executors.base import Context
 from vespe.calls.executors.shell_command import ShellCommand
 from vespe.errors import InvalidArguments, InvalidOutput, InvalidTool, OutputTooLarge, TimedOut, ToolExecutionError, VespeError
-from vespe.models import Implementation, JsonObject, Tool
-from vespe.outcomes import Execution
+from vespe.models import Execution, Implementation, JsonObject, Tool
 from vespe.processes import process
 
 PYTHON = f"#!{sys.executable} -ISB\nimport json, os, sys\n"

@@ -6,7 +6,7 @@ from vespe.adapters.streams.base import StreamEvent
 from vespe.agents.call_results import CallResult, not_run
 from vespe.agents.open_calls import ModelCall
 from vespe.cli.agent.shown import Shown
-from vespe.outcomes import Outcome
+from vespe.models import Outcome
 
 CALL = ModelCall(call_id="c", name="f")
 

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from vespe.schemas.comparison.cases import Case, Side
-from vespe.schemas.comparison.schema_places import case_of_item, case_of_property, lower_bounds, names_of, upper_bounds
+from vespe.schemas.comparison.cases import Case, Side, case_of_item, case_of_property, lower_bounds, names_of, upper_bounds
 
 
 def case(schema: Any) -> Case:

@@ -8,8 +8,7 @@ from vespe.adapters.anthropic.inbound import to_openai_messages
 from vespe.adapters.anthropic.outbound import from_openai_messages
 from vespe.adapters.messages import quoted
 from vespe.adapters.stops import from_anthropic_usage, to_anthropic_usage, to_finish_reason, to_stop_reason
-from vespe.models import JsonObject, JsonValue, Tool
-from vespe.outcomes import Call
+from vespe.models import Call, JsonObject, JsonValue, Tool
 
 __all__ = [
     "AnthropicAdapter",

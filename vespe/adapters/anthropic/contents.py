@@ -4,9 +4,8 @@ import re
 from typing import Final
 
 from vespe.adapters import arguments
-from vespe.adapters.calls import encode_id
+from vespe.adapters.calls import custom_text_of, encode_id, function_of, is_custom
 from vespe.adapters.content_parts import to_block, verbatim
-from vespe.adapters.message_calls import custom_text_of, function_of, is_custom
 from vespe.adapters.messages import (
     BLOCKS,
     CACHE,

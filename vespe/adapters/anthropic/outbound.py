@@ -7,8 +7,7 @@ from typing import Final
 
 from vespe.adapters.anthropic.contents import assistant_blocks, call_block, is_blank, result_block, system_blocks, user_blocks
 from vespe.adapters.anthropic.speakers import literal, marked, speaker
-from vespe.adapters.calls import Calls, Waiting
-from vespe.adapters.message_calls import calls_of, function_of
+from vespe.adapters.calls import Calls, Waiting, calls_of, function_of
 from vespe.adapters.messages import checked, plain_text, quoted, quoted_names, refuse
 from vespe.models import JsonObject, JsonValue
 

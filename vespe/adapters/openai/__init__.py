@@ -6,8 +6,7 @@ from typing import ClassVar
 from vespe.adapters import definitions, execution, shown
 from vespe.adapters.messages import quoted
 from vespe.adapters.openai.wire import to_wire
-from vespe.models import JsonObject, JsonValue, Tool
-from vespe.outcomes import Call
+from vespe.models import Call, JsonObject, JsonValue, Tool
 
 __all__ = ["OpenAIAdapter", "OpenAIShape", "read_function", "to_wire"]
 

@@ -4,9 +4,8 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
 from vespe.adapters import arguments
-from vespe.adapters.calls import Calls, text_id
+from vespe.adapters.calls import Calls, calls_of, custom_text_of, function_of, is_custom, text_id
 from vespe.adapters.content_parts import readable_parts
-from vespe.adapters.message_calls import calls_of, custom_text_of, function_of, is_custom
 from vespe.adapters.messages import BLOCKS, checked, copied, is_empty, kind, quoted, refuse, said, told
 from vespe.errors import InvalidDocument
 from vespe.models import JsonObject, JsonValue

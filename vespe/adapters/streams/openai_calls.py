@@ -4,8 +4,7 @@ from typing import Any, Final
 
 from vespe.adapters import arguments
 from vespe.adapters.streams.base import StreamEvent
-from vespe.adapters.streams.pieces import Growing, is_whole_object, shallow
-from vespe.adapters.streams.stream_merging import joined, merge
+from vespe.adapters.streams.pieces import Growing, is_whole_object, joined, merge, shallow
 from vespe.documents import strict_json
 from vespe.errors import InvalidDocument
 from vespe.models import JsonObject, JsonValue

@@ -5,8 +5,7 @@ from typing import Any, Final
 from vespe.adapters.messages import REASONING
 from vespe.adapters.streams.base import EventType, StreamEvent
 from vespe.adapters.streams.openai_calls import CallGathering, GrowingCall
-from vespe.adapters.streams.pieces import Growing, shallow
-from vespe.adapters.streams.stream_merging import joined, merge
+from vespe.adapters.streams.pieces import Growing, joined, merge, shallow
 from vespe.models import JsonObject, JsonValue
 
 _new: Final = tuple.__new__

@@ -1,15 +1,49 @@
 """Models behind OpenAI's chat completions: OpenAI's own, and those of any endpoint that speaks them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
+from vespe.adapters import openai as adapter_openai
 from vespe.adapters.streams.openai import GptStreamingProcessor
-from vespe.agents.providers import endpoint, endpoint_account, openai_wire, retries, turns
-from vespe.agents.providers.base import Tools
+from vespe.agents.providers import endpoint, endpoint_account, requests, retries, turns
+from vespe.agents.providers.base import Answer, Tools
 from vespe.agents.providers.endpoint import Destination, Endpoint
+from vespe.documents import strict_json
 from vespe.http.addresses import Url
 from vespe.models import JsonObject
+
+
+def _completions(base: Url) -> Url:
+    path, mark, query = base.target.partition("?")
+    path = path.rstrip("/").removesuffix("/chat/completions") or "/v1"
+    return replace(base, target=f"{path}/chat/completions{mark}{query}")
+
+
+def payload(
+    model: str,
+    messages: Iterable[JsonObject],
+    tools: Tools | None,
+    *,
+    options: Mapping[str, object] | None,
+    stream: bool,
+    keep: Collection[str] = (),
+) -> JsonObject:
+    """Give the request; what only Vespe or another API knows, but for the fields in `keep`, is taken off the messages."""
+    made: JsonObject = {"model": model, "messages": adapter_openai.to_wire(messages, keep=keep)}
+    if defined := requests.definitions(tools, adapter_openai.OpenAIShape()):
+        made["tools"] = defined
+    if stream:
+        made |= {"stream": True, "stream_options": {"include_usage": True}}
+    return requests.with_options(made, requests.checked_options(options))
+
+
+def answer(document: JsonObject) -> Answer:
+    """Read a whole answer, by the rules that a streamed one is read by, so that both give the same message."""
+    read = GptStreamingProcessor()
+    read.feed(b"data: " + strict_json.compact_json(document).encode("utf-8") + b"\n\ndata: [DONE]\n\n")
+    read.close()
+    return Answer(message=read.message(), finish_reason=read.finish_reason, usage=read.usage)
 
 
 class OpenAIProvider:
@@ -29,7 +63,7 @@ class OpenAIProvider:
     respond = turns.respond
     send = endpoint.send
     close = endpoint.close
-    answer = staticmethod(openai_wire.answer)
+    answer = staticmethod(answer)
     processor = GptStreamingProcessor
 
     def __init__(
@@ -61,14 +95,8 @@ class OpenAIProvider:
         stream: bool = False,
     ) -> JsonObject:
         """Give the request; see `openai_wire.payload`."""
-        return openai_wire.payload(self.model, messages, tools, options=options, stream=stream, keep=self.keep)
+        return payload(self.model, messages, tools, options=options, stream=stream, keep=self.keep)
 
     def _destination(self) -> Destination:
         own = {"openai-organization": self._account.settings.organization}
         return endpoint_account.destination(self._account, own, bearer=True, at=_completions)
-
-
-def _completions(base: Url) -> Url:
-    path, mark, query = base.target.partition("?")
-    path = path.rstrip("/").removesuffix("/chat/completions") or "/v1"
-    return replace(base, target=f"{path}/chat/completions{mark}{query}")

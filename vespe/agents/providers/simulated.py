@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from typing import ClassVar
 
 from vespe.adapters.streams.openai import GptStreamingProcessor
-from vespe.agents.providers import failures, openai_wire, rendering, retries, scripts, turns
+from vespe.agents.providers import failures, openai, retries, scripts, turns
+from vespe.agents.providers import scripts as provider_scripts
 from vespe.agents.providers.base import Reply, Tools
 from vespe.agents.providers.scripts import Script
 from vespe.errors import Diverged, ProviderError
@@ -26,7 +27,7 @@ class SimulatedProvider:
     api: ClassVar[str] = "openai"
     create_message = turns.create_message
     respond = turns.respond
-    answer = staticmethod(openai_wire.answer)
+    answer = staticmethod(openai.answer)
     processor = GptStreamingProcessor
 
     def __init__(
@@ -48,7 +49,7 @@ class SimulatedProvider:
         stream: bool = False,
     ) -> JsonObject:
         """Give the request, OpenAI's."""
-        return openai_wire.payload(self.model, messages, tools, options=options, stream=stream)
+        return openai.payload(self.model, messages, tools, options=options, stream=stream)
 
     @contextmanager
     def send(self, payload: JsonObject, *, cancel: threading.Event | None = None) -> Iterator[Reply]:
@@ -85,7 +86,7 @@ class SimulatedProvider:
     def _failing(self, fail: JsonObject, pieces: Iterator[bytes], limits: Limits) -> Reply:
         if "status" in fail:
             headers = {"retry-after": str(fail["retry_after"])} if "retry_after" in fail else {}
-            raise failures.of_status(fail["status"], headers, rendering.failure(fail), who="the simulated provider")
+            raise failures.of_status(fail["status"], headers, provider_scripts.failure(fail), who="the simulated provider")
         if "stall" in fail:
             limits.sleep()
         whole = b"".join(pieces)
@@ -98,8 +99,8 @@ class SimulatedProvider:
         # by the conversation and not by the script, so that one that is resumed with another script has no id twice
         number = 1 + sum(message.get("role") == "assistant" for message in payload["messages"])
         if payload.get("stream"):
-            return rendering.streamed(turn, number=number, model=self.model)
-        return iter([rendering.whole(turn, number=number, model=self.model)])
+            return provider_scripts.streamed(turn, number=number, model=self.model)
+        return iter([provider_scripts.whole(turn, number=number, model=self.model)])
 
 
 def _cut(kept: bytes) -> Iterator[bytes]:

@@ -5,8 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from vespe.models import JsonObject, Tool
-from vespe.outcomes import Execution
+from vespe.models import Execution, JsonObject, Tool
 
 if TYPE_CHECKING:
     from vespe.calls.executors.mcp.sessions import Sessions

@@ -9,8 +9,7 @@ from vespe.calls.executors.base import Context
 from vespe.documents import pointers, redaction, strict_json
 from vespe.errors import InvalidDocument, InvalidOutput, InvalidTool, ToolExecutionError
 from vespe.http import bodies, client
-from vespe.models import JsonObject, JsonValue, Tool
-from vespe.outcomes import Execution
+from vespe.models import Execution, JsonObject, JsonValue, Tool
 
 _SHOWN_HEADERS: Final = ("content-type", "location", "retry-after", "x-request-id")
 _MESSAGE_EXCERPT, _DETAILS_EXCERPT = 300, 4000

@@ -6,8 +6,7 @@ from vespe.calls.executors.base import Context
 from vespe.calls.executors.mcp import exchange
 from vespe.calls.executors.mcp.exchange import Server, Surroundings
 from vespe.errors import InvalidTool, ToolExecutionError
-from vespe.models import JsonObject, JsonValue, Tool
-from vespe.outcomes import Execution
+from vespe.models import Execution, JsonObject, JsonValue, Tool
 from vespe.tools import templates
 
 _SHOWN: Final = ("command", "url", "headers", "digest")

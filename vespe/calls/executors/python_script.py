@@ -7,11 +7,11 @@ from typing import Any, Final
 
 from vespe.calls.executors import script_environments
 from vespe.calls.executors.base import Context
-from vespe.calls.executors.script_metadata import Metadata, python_satisfies, read_metadata
+from vespe.calls.executors.script_environments import Metadata, python_satisfies, read_metadata
 from vespe.documents import strict_json
 from vespe.errors import InvalidArguments, InvalidDocument, InvalidOutput, InvalidTool, ToolExecutionError
-from vespe.models import Implementation, JsonObject, Tool
-from vespe.outcomes import Execution
+from vespe.files import atomic
+from vespe.models import Execution, Implementation, JsonObject, Tool
 from vespe.processes import child_scripts, process
 from vespe.tools.templates import substitute_secrets
 
@@ -95,7 +95,7 @@ def _script(tool: Tool, implementation: Implementation, context: Context) -> tup
         raise InvalidTool(tool.uid, [f"`path` {implementation.path} leads out of the tool's directory"], path=context.directory)
     if not os.path.lexists(path):
         raise InvalidTool(tool.uid, [f"`path` names {implementation.path}, and there is no such file"], path=context.directory)
-    return path, strict_json.read_bytes(path)
+    return path, atomic.read_bytes(path)
 
 
 def _metadata(source: bytes, path: str) -> Metadata:

@@ -10,8 +10,7 @@ from vespe.calls.executors.base import Context
 from vespe.documents import redaction, strict_json
 from vespe.documents.pointers import pointer_to
 from vespe.errors import InvalidArguments, InvalidDocument, InvalidOutput, InvalidTool, ToolExecutionError
-from vespe.models import Implementation, JsonObject, JsonValue, Tool
-from vespe.outcomes import Execution
+from vespe.models import Execution, Implementation, JsonObject, JsonValue, Tool
 from vespe.processes import process
 from vespe.tools import templates
 

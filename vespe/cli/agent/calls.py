@@ -7,8 +7,7 @@ import click
 from vespe.agents import transcripts, waiting_calls
 from vespe.agents.call_results import CallResult
 from vespe.agents.open_calls import ModelCall
-from vespe.agents.policy import Answer, Question
-from vespe.agents.project_policy import policy_of
+from vespe.agents.policy import Answer, Question, policy_of
 from vespe.agents.tool_sets import chosen, tool_set
 from vespe.agents.transcripts import Transcript
 from vespe.agents.turns import TurnRunner

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from vespe import errors
 from vespe.cli import report
-from vespe.kits import kit_excess, roots
+from vespe.kits import review, roots
 from vespe.models import ProjectConfig
 from vespe.projects import project, scopes, substitutions
 
@@ -17,7 +17,7 @@ def activate(root: str, kit_ids: Iterable[str]) -> ProjectConfig:
         kit = roots.find_kit(kit_id, project=root)
         if kit.problem is not None:
             raise errors.InvalidDocument(kit.problem, path=kit.path)
-        kit_excess.refuse_excess(kit.path, kit_id)
+        review.refuse_excess(kit.path, kit_id)
     _tell_substitutions(root, wanted)
     return project.set_active(root, wanted, active=True)
 

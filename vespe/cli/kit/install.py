@@ -6,17 +6,18 @@ from typing import TYPE_CHECKING
 import click
 
 from vespe.cli import options, report
-from vespe.cli.kit import review
+from vespe.cli.kit import review as kit_review
 from vespe.files import locations
 from vespe.kits import fetch, install, sources
 from vespe.kits import lock as kit_lock
 from vespe.lazy import deferred
+from vespe.projects import user_config
 
 if TYPE_CHECKING:
     from vespe.cli.kit import activation
-    from vespe.kits import kit_excess
+    from vespe.kits import review
 else:
-    kit_excess = deferred("vespe.kits.kit_excess")
+    review = deferred("vespe.kits.review")
     activation = deferred("vespe.cli.kit.activation")
 
 
@@ -42,14 +43,20 @@ def command(
     lock = kit_lock.user_lock() if user or root is None else kit_lock.project_lock(root)
     kept = install.kept_source(parsed, lock, os.getcwd())
     within = subdirectory if subdirectory.startswith("/") else subdirectory.rstrip("/")
-    request = fetch.Request(source=kept, base=install.base_of(lock), subdirectory=within, kit_ids=tuple(dict.fromkeys(kit_ids)))
+    request = fetch.Request(
+        source=kept,
+        base=install.base_of(lock),
+        subdirectory=within,
+        kit_ids=tuple(dict.fromkeys(kit_ids)),
+        allowed_signers=user_config.allowed_signers_file(),
+    )
     with install.prepared([request], progress=report.note) as shown:
         kits = kit_lock.read_lock(lock)
         for kit in shown.locked:
             install.refuse_conflict(kits, kit)
         for staged in shown.staged if activate else ():
-            kit_excess.refuse_excess(staged.path, staged.kit_id)
-        review.show(shown.reviews, installed=yes)
+            review.refuse_excess(staged.path, staged.kit_id)
+        kit_review.show(shown.reviews, installed=yes)
         if shown.unapproved or any(kits.get(kit.kit_id) != kit for kit in shown.locked):
             options.confirmed(f"Install and approve exactly this, from {report.one_line(kept.text)}?", yes=yes)
         install.install(shown, lock)
@@ -59,4 +66,4 @@ def command(
         at = (f" at {kit.commit[:12]}" if kit.commit else "") + (f", signed by {report.one_line(kit.signer)}" if kit.signer else "")
         report.say(f"installed {kit.kit_id} from {kit.source}{at}" + (", and activated it" if activate else ""))
     if as_json:
-        report.emit_json({"lock": lock, "kits": [review.document_of(kit, shown.reviews) for kit in shown.locked]})
+        report.emit_json({"lock": lock, "kits": [kit_review.document_of(kit, shown.reviews) for kit in shown.locked]})

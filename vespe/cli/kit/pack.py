@@ -3,7 +3,7 @@
 import click
 
 from vespe.cli import options, report
-from vespe.kits import kit_packing
+from vespe.kits import archives
 
 
 @click.command("pack", epilog="Example: vespe kit pack team_tools -o team_tools.kit")
@@ -15,7 +15,7 @@ def command(kit: str, output: str | None, as_json: bool) -> None:
 
     The same content gives the same bytes, whoever packs it and wherever.
     """
-    packed = kit_packing.pack_kit(kit, output)
+    packed = archives.pack_kit(kit, output)
     if as_json:
         fields = ("kit_id", "path", "files", "size", "digest")
         report.emit_json({name: getattr(packed, name) for name in fields})

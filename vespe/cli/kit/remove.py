@@ -4,11 +4,12 @@ from collections.abc import Mapping, Sequence
 
 import click
 
-from vespe.cli import kit_facts, locks, options, report
+from vespe.cli import kit_facts, options, report
 from vespe.cli.kit import review
 from vespe.errors import KitNotFound, NotFound
-from vespe.kits import kit_removal, removal, roots, store
 from vespe.kits import lock as kit_lock
+from vespe.kits import removal, roots, store
+from vespe.kits import removal as kit_removal
 from vespe.kits.lock import LockedKit
 from vespe.processes.signals import whole
 from vespe.projects import project
@@ -17,7 +18,7 @@ from vespe.projects.workspace import find_root
 
 @click.command("remove", epilog="Example: vespe kit remove weather --yes")
 @click.argument("kit_ids", nargs=-1, required=True, metavar="KIT...")
-@locks.user_option
+@options.user_option
 @options.yes_option
 @options.project_option
 @options.json_option

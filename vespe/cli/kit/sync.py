@@ -3,7 +3,7 @@
 import click
 
 from vespe import errors
-from vespe.cli import locks, options, report
+from vespe.cli import options, report
 from vespe.cli.kit import review
 from vespe.kits import lock as kit_lock
 from vespe.kits import roots, sync
@@ -15,7 +15,7 @@ from vespe.projects import project
 
 @click.command("sync", epilog="Example: vespe kit sync --locked --yes")
 @click.option("--locked", is_flag=True, help="For CI: fail where an active kit is in neither the lock nor a kit root.")
-@locks.user_option
+@options.user_option
 @options.yes_option
 @options.project_option
 @options.json_option
@@ -24,7 +24,7 @@ def command(locked: bool, user: bool, yes: bool, project_dir: str | None, as_jso
 
     What was not approved on this machine yet is shown first. A tag that moved since is named, and changes nothing.
     """
-    lock = locks.lock_of(project_dir, user=user)
+    lock = options.lock_of(project_dir, user=user)
     wanted = kit_lock.read_lock(lock)
     moved = sync.moved_refs(wanted, lock)
     for one in moved:

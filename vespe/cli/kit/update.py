@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import click
 
-from vespe.cli import locks, options, report
+from vespe.cli import options, report
 from vespe.cli.kit import review as kit_review
 from vespe.kits import changes as kit_changes
 from vespe.kits import lock as kit_lock
@@ -12,6 +12,7 @@ from vespe.kits import update as kit_update
 from vespe.kits.changes import KitChange, ToolChange
 from vespe.kits.update import Update
 from vespe.models import JsonObject, JsonValue
+from vespe.projects import user_config
 
 
 @click.command("update", epilog="Example: vespe kit update weather --to v1.3.0")
@@ -19,7 +20,7 @@ from vespe.models import JsonObject, JsonValue
 @click.option("--to", "ref", metavar="REF", help="The branch, tag or commit to go to; default: what the lock's ref means now.")
 @click.option("--allow-signer-change", is_flag=True, help="Take a version that is not signed by whom the lock says.")
 @click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
-@locks.user_option
+@options.user_option
 @options.yes_option
 @options.project_option
 @options.json_option
@@ -37,9 +38,11 @@ def command(
 
     The verdict is that of `vespe tool diff`. Nothing of the new version runs before you approve it.
     """
-    lock = locks.lock_of(project_dir, user=user)
+    lock = options.lock_of(project_dir, user=user)
     wanted = kit_update.chosen(kit_lock.read_lock(lock), kit_ids, ref=ref)
-    with kit_update.prepared(wanted, lock, progress=report.note, signer_change=allow_signer_change) as update:
+    with kit_update.prepared(
+        wanted, lock, progress=report.note, signer_change=allow_signer_change, allowed_signers=user_config.allowed_signers_file()
+    ) as update:
         moved = update.moved
         for change in update.changes:
             _show(change)

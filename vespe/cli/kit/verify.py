@@ -3,19 +3,19 @@
 import click
 
 from vespe import errors
-from vespe.cli import locks, options, report
+from vespe.cli import options, report
 from vespe.cli.kit import review
 from vespe.kits import lock as kit_lock
 from vespe.kits import store
 
 
 @click.command("verify", epilog="Example: vespe kit verify")
-@locks.user_option
+@options.user_option
 @options.project_option
 @options.json_option
 def command(user: bool, project_dir: str | None, as_json: bool) -> None:
     """Compare every byte of the kits in the lock with their digests; the first file that differs makes it fail."""
-    lock = locks.lock_of(project_dir, user=user)
+    lock = options.lock_of(project_dir, user=user)
     kits = kit_lock.read_lock(lock)
     wrong = {kit_id: found for kit_id, kit in kits.items() if (found := store.differences(kit.digest, kit_id))}
     for kit_id, found in wrong.items():

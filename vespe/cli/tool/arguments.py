@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from vespe import defaults, errors
 from vespe.calls.path import parsed_arguments
 from vespe.documents import strict_json
+from vespe.files import atomic
 from vespe.models import JsonObject, JsonValue, Tool
 
 _LITERALS: dict[str, JsonValue] = {"true": True, "false": False, "null": None}
@@ -51,7 +52,7 @@ def _pair(tool: Tool, word: str) -> tuple[str, JsonValue]:
 
 def _file(path: str, *, hint: str = "") -> bytes:
     try:
-        return strict_json.read_bytes(path, limit=defaults.MAX_ARGUMENT_BYTES)
+        return atomic.read_bytes(path, limit=defaults.MAX_ARGUMENT_BYTES)
     except (errors.StorageError, errors.InvalidDocument) as error:
         raise errors.UsageError(str(error), hint=hint) from None
 

@@ -9,8 +9,7 @@ from vespe.calls.fuzzing import Fuzzed
 from vespe.calls.path import CallPath
 from vespe.calls.registry import ToolRegistry
 from vespe.cli import options, report
-from vespe.models import JsonObject, Tool
-from vespe.outcomes import Call
+from vespe.models import Call, JsonObject, Tool
 from vespe.projects.workspace import open_workspace
 
 

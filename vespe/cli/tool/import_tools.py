@@ -12,6 +12,7 @@ from vespe import defaults, errors
 from vespe.adapters import recognition
 from vespe.cli import options, report
 from vespe.documents import strict_json
+from vespe.files import atomic
 from vespe.models import JsonObject, JsonValue, Tool
 from vespe.processes.signals import whole
 from vespe.projects import project, project_tools
@@ -92,7 +93,7 @@ def _drafts(file: str, names: tuple[str, ...]) -> list[Draft]:
 
 
 def _definitions(file: str, path: str, names: tuple[str, ...]) -> list[tuple[str, JsonValue]]:
-    data = sys.stdin.buffer.read(_MAX_BYTES + 1) if file == "-" else strict_json.read_bytes(os.path.realpath(file), limit=_MAX_BYTES)
+    data = sys.stdin.buffer.read(_MAX_BYTES + 1) if file == "-" else atomic.read_bytes(os.path.realpath(file), limit=_MAX_BYTES)
     found = list(recognition.definitions_in(strict_json.parse_json(data, path=path, limit=_MAX_BYTES)))
     if missing := [name for name in names if name not in [_name(definition) for _, definition in found]]:
         raise errors.ToolNotFound(missing[0], searched=(path,), close=[str(_name(definition)) for _, definition in found[:5]])

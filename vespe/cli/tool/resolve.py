@@ -8,7 +8,7 @@ import click
 from vespe import defaults, errors
 from vespe.cli import options, report, tables
 from vespe.documents import strict_json
-from vespe.files import walk
+from vespe.files import atomic, walk
 from vespe.models import Entry, JsonObject, Resolution
 from vespe.projects import resolver
 from vespe.projects.workspace import Workspace, open_workspace
@@ -101,7 +101,7 @@ def _all(workspace: Workspace, snapshot: str | None, check: str | None, as_json:
         report.warn(f"{entry.name} means no tool: {entry.uid}: {entry.problem}")
     changes = resolver.diff_snapshots(_read(check), now) if check else ()
     if snapshot:
-        strict_json.write_atomic(snapshot, strict_json.dump_json({"tools": now}))
+        atomic.write_atomic(snapshot, strict_json.dump_json({"tools": now}))
         report.say(f"wrote {report.count(len(now), 'name')} to {snapshot}")
     if as_json:
         report.emit_json({"tools": now, "changes": list(changes)} if check else {"tools": now})

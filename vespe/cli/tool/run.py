@@ -7,7 +7,7 @@ from vespe.calls.path import CallPath, refused
 from vespe.calls.registry import ToolRegistry
 from vespe.cli import boundary, options, report
 from vespe.cli.tool import arguments
-from vespe.outcomes import Call, Outcome
+from vespe.models import Call, Outcome
 from vespe.projects.workspace import open_workspace
 from vespe.tools.fields import MAX_TIMEOUT_S
 

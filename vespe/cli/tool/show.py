@@ -8,6 +8,7 @@ from vespe import defaults, errors
 from vespe.adapters import SHAPES
 from vespe.cli import options, report
 from vespe.documents import strict_json
+from vespe.files import atomic
 from vespe.models import JsonObject, Tool
 from vespe.projects.workspace import open_workspace
 
@@ -36,7 +37,7 @@ def document_of(tool: Tool) -> JsonObject:
 def _long_description(tool: Tool) -> str | None:
     path = os.path.join(tool.directory or "", defaults.DESCRIPTION_FILE)
     try:
-        return strict_json.read_bytes(path).decode("utf-8", "replace")
+        return atomic.read_bytes(path).decode("utf-8", "replace")
     except (errors.StorageError, errors.InvalidDocument):
         return None
 

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from vespe import errors
-from vespe.adapters import SHAPES, cost, sizes
-from vespe.adapters.sizes import Size
-from vespe.adapters.token_estimate import CHARACTERS_PER_TOKEN
+from vespe.adapters import SHAPES, cost
+from vespe.adapters import cost as adapter_cost
+from vespe.adapters.cost import CHARACTERS_PER_TOKEN, Size
 from vespe.cli import report, tables
 from vespe.models import JsonObject, Row
 from vespe.projects.workspace import Workspace
@@ -17,7 +17,7 @@ def tell(workspace: Workspace, rows: Sequence[Row], *, shape: str | None, as_jso
         raise errors.UsageError(f"there is no API {shape!r}", hint=f"choose one of {', '.join(SHAPES)}")
     shapes = [shape] if shape else list(SHAPES)
     measured = _measured(workspace, rows, shapes)
-    totals = {name: sizes.total(each[name] for _, each in measured) for name in shapes}
+    totals = {name: adapter_cost.total(each[name] for _, each in measured) for name in shapes}
     if as_json:
         tools = [{"name": row.entry.name, "uid": row.entry.uid, "scope": row.entry.scope, "sizes": _json(each)} for row, each in measured]
         report.emit_json({"tools": tools, "total": _json(totals), "tokens_by": _method(totals)})
@@ -33,7 +33,7 @@ def _measured(workspace: Workspace, rows: Sequence[Row], shapes: Sequence[str]) 
     for row in rows:
         if row.status != "broken":
             tool = workspace.load(row.entry)
-            found.append((row, {name: sizes.size_of(SHAPES[name].definition(tool), count=count) for name in shapes}))
+            found.append((row, {name: adapter_cost.size_of(SHAPES[name].definition(tool), count=count) for name in shapes}))
     return found
 
 

@@ -12,7 +12,7 @@ from vespe.calls.examples import ExampleResult
 from vespe.calls.path import CallPath
 from vespe.calls.registry import ToolRegistry
 from vespe.cli import junit, options, report
-from vespe.documents import strict_json
+from vespe.files import atomic
 from vespe.models import JsonObject, Tool
 from vespe.projects.workspace import Workspace, open_workspace
 
@@ -53,7 +53,7 @@ def command(
         if not as_json:
             _show(found)
     if junit_file is not None:
-        strict_json.write_atomic(junit_file, junit.junit_xml("vespe tool test", [*_cases(results)]), durable=False)
+        atomic.write_atomic(junit_file, junit.junit_xml("vespe tool test", [*_cases(results)]), durable=False)
     _summarise(tools, results, as_json=as_json)
     return 1 if any(not result.passed for result in results) else 0
 

@@ -7,7 +7,7 @@ from typing import Final
 from vespe.adapters.limits import limits_on
 from vespe.documents.pointers import pointer_to
 from vespe.lint.base import Found, Rule, Subject
-from vespe.lint.findings import Severity
+from vespe.models import Severity
 from vespe.schemas.explain import short
 from vespe.schemas.subschemas import References
 

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from vespe import defaults
-from vespe.documents import strict_json
 from vespe.documents.pointers import pointer_to
 from vespe.errors import InvalidDocument, StorageError
+from vespe.files import atomic
 from vespe.lazy import deferred
 from vespe.lint.base import AnyRule, Bounds, Found, Outline, Rule, SetRule, Subject
 from vespe.schemas.explain import describe, short
@@ -100,7 +100,7 @@ def _entrypoint(subject: Subject) -> Iterator[Found]:
     if details.get("type") != "python_script" or not isinstance(path, str) or not isinstance(entrypoint, str) or broken:
         return
     try:
-        names = read_names(parse_source(strict_json.read_bytes(f"{subject.directory}/{path}").decode("utf-8")))
+        names = read_names(parse_source(atomic.read_bytes(f"{subject.directory}/{path}").decode("utf-8")))
     except SyntaxError as error:
         yield Found(message=f"{path} is not Python: {error.msg}", file=path, line=error.lineno or 1, column=error.offset or 1)
     except (ValueError, RecursionError, MemoryError, InvalidDocument, StorageError) as error:

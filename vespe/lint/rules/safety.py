@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 from vespe import defaults
-from vespe.documents import strict_json
 from vespe.documents.pointers import pointer_to
 from vespe.errors import VespeError
+from vespe.files import atomic
 from vespe.lint import hidden_text, secret_shapes
 from vespe.lint.base import Found, Rule, Subject, safety_warning
 from vespe.schemas.explain import short
@@ -71,7 +71,7 @@ def _entries(directory: str) -> list[os.DirEntry[str]]:
 
 def _text_of(path: str) -> str | None:
     try:
-        data = strict_json.read_bytes(path, limit=defaults.MAX_FILE_BYTES)
+        data = atomic.read_bytes(path, limit=defaults.MAX_FILE_BYTES)
     except VespeError:
         return None
     return None if b"\0" in data else data.decode("utf-8", "replace")

@@ -4,11 +4,11 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Final
 
+from vespe.adapters.cost import CHARACTERS_PER_TOKEN, tokens_of
 from vespe.adapters.limits import limits_on
-from vespe.adapters.token_estimate import CHARACTERS_PER_TOKEN, tokens_of
 from vespe.lint import bm25
 from vespe.lint.base import Bounds, Found, Outline, SetRule
-from vespe.lint.findings import Severity
+from vespe.models import Severity
 from vespe.schemas.explain import short
 
 _SYNONYMS: Final = (

@@ -6,7 +6,7 @@ from typing import Final
 
 from vespe.errors import VespeError
 from vespe.lint.base import Bounds, Found, Outline, SetRule
-from vespe.lint.findings import Severity
+from vespe.models import Severity
 from vespe.schemas.comparison import contracts
 from vespe.schemas.comparison.contracts import Change
 from vespe.tools import directory

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from vespe.documents import strict_json
 from vespe.documents.pointers import escape_pointer, pointer_to
 from vespe.errors import InvalidDocument, StorageError
+from vespe.files import atomic
 from vespe.lint.base import Found, Rule, Subject
 from vespe.schemas.explain import short
 from vespe.tools import templates
@@ -49,7 +49,7 @@ def _read_pair(subject: Subject) -> _Pair | None:
     if details.get("type") != "python_script" or broken or not isinstance(schema, dict) or not isinstance(path, str):
         return None
     try:
-        source = strict_json.read_bytes(f"{subject.directory}/{path}").decode("utf-8")
+        source = atomic.read_bytes(f"{subject.directory}/{path}").decode("utf-8")
         derived = signatures.derive(source, str(entrypoint), path=path)
     except (InvalidDocument, StorageError, ValueError):
         return None

@@ -7,7 +7,8 @@ import sys
 from collections.abc import Sequence
 from typing import Any, Final
 
-from vespe.documents import jsonc, jsonc_edits, toml
+from vespe.documents import jsonc, toml
+from vespe.documents import jsonc as document_jsonc
 from vespe.errors import InvalidDocument, UsageError
 from vespe.mcp_server.clients.table import Client
 from vespe.models import JsonObject
@@ -76,9 +77,9 @@ def merged(client: Client, text: str, name: str, *, entry: JsonObject, path: str
         return toml.with_table(text, client.key, name, values=entry, path=path)
     known = servers_of(client, text, path=path).get(name)
     if not isinstance(known, dict):
-        return jsonc_edits.with_member(text, [client.key, name], entry, path=path)
+        return document_jsonc.with_member(text, [client.key, name], entry, path=path)
     for key, value in entry.items():
-        text = jsonc_edits.with_member(text, [client.key, name, key], value, path=path)
+        text = document_jsonc.with_member(text, [client.key, name, key], value, path=path)
     return text
 
 
@@ -86,7 +87,7 @@ def unmerged(client: Client, text: str, name: str, *, path: str) -> str:
     """Give a client's file without the entry under `name`. Raises InvalidDocument."""
     if client.toml:
         return toml.without_table(text, client.key, name, path=path)
-    return jsonc_edits.without_member(text, [client.key, name], path=path)
+    return document_jsonc.without_member(text, [client.key, name], path=path)
 
 
 def is_made_of(client: Client, text: str, origin: str, *, name: str, root: str) -> bool:

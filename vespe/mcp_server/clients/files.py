@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from vespe.documents import strict_json
 from vespe.errors import InvalidDocument, StorageError
-from vespe.files import locations
+from vespe.files import atomic, locations
 from vespe.processes.signals import whole
 
 BACKUP_SUFFIX: Final = ".vespe-backup"
@@ -44,7 +43,7 @@ def read(path: str) -> str:
     target = os.path.realpath(path)
     if not os.path.lexists(target):
         return ""
-    data = strict_json.read_bytes(target, limit=_MAX_BYTES)
+    data = atomic.read_bytes(target, limit=_MAX_BYTES)
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -107,7 +106,7 @@ def _directory(path: str) -> Iterator[None]:
     except OSError as error:
         raise StorageError("make", path, error) from error
     try:
-        with strict_json.locked(path):
+        with atomic.locked(path):
             yield
     finally:
         if made:
@@ -152,7 +151,7 @@ def _remove(path: str) -> None:
 
 
 def _write(path: str, text: str, mode: int) -> None:
-    strict_json.write_atomic(path, text, mode=mode & 0o600 | 0o600)
+    atomic.write_atomic(path, text, mode=mode & 0o600 | 0o600)
     try:
         os.chmod(path, mode)
     except OSError as error:

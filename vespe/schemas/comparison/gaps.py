@@ -6,10 +6,9 @@ from typing import Any, Final, TypeAlias
 
 from vespe.documents.pointers import steps_of
 from vespe.models import JsonValue
-from vespe.schemas.comparison.cases import Case, Side
-from vespe.schemas.comparison.inclusion import Inclusion, TooManySteps, groups_of
-from vespe.schemas.comparison.samples import samples
-from vespe.schemas.comparison.schema_places import (
+from vespe.schemas.comparison.cases import (
+    Case,
+    Side,
     case_of_item,
     case_of_property,
     known_names,
@@ -17,6 +16,8 @@ from vespe.schemas.comparison.schema_places import (
     schema_of_item,
     schemas_of_property,
 )
+from vespe.schemas.comparison.inclusion import Inclusion, TooManySteps, groups_of
+from vespe.schemas.comparison.samples import samples
 from vespe.schemas.explain import short
 from vespe.schemas.subschemas import References
 

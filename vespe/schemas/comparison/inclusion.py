@@ -6,8 +6,11 @@ from fractions import Fraction
 from typing import Any, Final
 
 from vespe import defaults
-from vespe.schemas.comparison.cases import NEIGHBOURLY, Case, Side, atoms_of
-from vespe.schemas.comparison.schema_places import (
+from vespe.schemas.comparison.cases import (
+    NEIGHBOURLY,
+    Case,
+    Side,
+    atoms_of,
     case_of_item,
     case_of_property,
     known_names,

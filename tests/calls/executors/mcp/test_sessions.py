@@ -124,7 +124,7 @@ def said_when_interrupted(source: str, number: int, directory: Path) -> str:
 
 
 def test_p31_what_a_handler_of_the_program_raises_ends_the_call_with_all_its_processes(tmp_path: Path) -> None:
-    source = INTERRUPTED.format(root=str(Path(mcp_sessions.__file__).parents[1]), directory=str(tmp_path / "server"))
+    source = INTERRUPTED.format(root=str(Path(mcp_sessions.__file__).parents[4]), directory=str(tmp_path / "server"))
     source = source.replace("except KeyboardInterrupt", "except SystemExit").replace(
         '"later", text="later", seconds=600', '"spawns", text="later"'
     )
@@ -134,5 +134,5 @@ def test_p31_what_a_handler_of_the_program_raises_ends_the_call_with_all_its_pro
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_p31_ctrl_c_ends_the_call_alone_and_the_death_of_vespe_ends_everything(number: int, tmp_path: Path) -> None:
-    source = INTERRUPTED.format(root=str(Path(mcp_sessions.__file__).parents[1]), directory=str(tmp_path / "server"))
+    source = INTERRUPTED.format(root=str(Path(mcp_sessions.__file__).parents[4]), directory=str(tmp_path / "server"))
     assert said_when_interrupted(source, number, tmp_path / "server") == ("2 1\n" if number == signal.SIGINT else "")

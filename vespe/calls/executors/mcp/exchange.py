@@ -17,7 +17,7 @@ _START: Final = """\
 import os, sys
 sys.path.insert(0, sys.argv[1])
 try:
-    from vespe.MODULE import main
+    from vespe.calls.executors.mcp.MODULE import main
 except ImportError as error:
     os.write(int(sys.argv[-1]), b'MARK{"error": {"kind": "missing", "message": "%s"}}\\n' % (error.name or "mcp").encode())
 else:
@@ -61,7 +61,7 @@ def ask(server: Server, request: JsonObject, surroundings: Surroundings, *, name
     (the server does not start, ends, or answers with an error), InvalidOutput, OutputTooLarge, TimedOut, Interrupted.
     """
     command = process.Command(
-        argv=argv("mcp_session"),
+        argv=argv("session"),
         cwd=surroundings.directory,
         env=surroundings.environment,
         stdin=strict_json.compact_json(reach(server, surroundings) | request).encode("utf-8"),

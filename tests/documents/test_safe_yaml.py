@@ -1,0 +1,28 @@
+import pytest
+
+from vespe.documents import safe_yaml
+from vespe.errors import InvalidDocument
+
+
+def test_yaml_is_read_with_the_safe_loader() -> None:
+    assert safe_yaml.parse_yaml(b"a: [1, x]\n") == {"a": [1, "x"]}
+    assert safe_yaml.parse_yaml("'é'") == "é"
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("a: &x 1\nb: *x\n", "alias"),
+        ("!!python/object/apply:os.system ['true']", "could not determine a constructor"),
+        ("a: [1\n", "expected"),
+        ("a: 1\n---\nb: 2\n", "found another document"),
+        ("[" * 5000, "deeper than 64"),
+        ("a: \x00", "not YAML"),
+        ("x" * 50, "larger than 40"),
+        (b"\xff", "not UTF-8"),
+        ("2024-99-99", "not YAML"),
+    ],
+)
+def test_yaml_that_is_unsafe_or_broken_is_refused(text: str | bytes, says: str) -> None:
+    with pytest.raises(InvalidDocument, match=says):
+        safe_yaml.parse_yaml(text, path="f.yaml", limit=40 if says.startswith("larger") else 10_000)

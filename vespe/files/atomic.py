@@ -1,0 +1,147 @@
+"""One file read, and written whole: bounded reading, atomic durable writing, and one lock for each directory."""
+
+import contextlib
+import errno
+import fcntl
+import os
+import stat
+import time
+from collections.abc import Iterator
+
+from vespe import defaults
+from vespe.errors import InvalidDocument, NotDurable, StorageError
+from vespe.processes.signals import open_to_signals, whole
+
+
+@whole
+def read_bytes(path: str | os.PathLike[str], *, limit: int = defaults.MAX_FILE_BYTES) -> bytes:
+    """Read a regular file of at most `limit` bytes without ever blocking or following a link at its last component.
+
+    Raises InvalidDocument for what is no regular file (a FIFO, a device, a link) or too large, StorageError for
+    what the operating system refuses; FileNotFoundError's errno is kept in `details`.
+    """
+    name = os.fspath(path)
+    try:
+        descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise InvalidDocument("is a symbolic link, which Vespe does not follow", path=name) from None
+        if error.errno in (errno.ENXIO, errno.EOPNOTSUPP):
+            raise InvalidDocument("is no regular file", path=name) from None
+        raise StorageError("read", name, error) from error
+    try:
+        return _read_descriptor(descriptor, name, limit)
+    except OSError as error:
+        raise StorageError("read", name, error) from error
+    finally:
+        os.close(descriptor)
+
+
+@whole
+def write_atomic(path: str | os.PathLike[str], data: bytes | str, *, mode: int = 0o644, durable: bool = True) -> None:
+    """Replace `path` in one step: a private file beside it, fsync, rename, fsync of the directory.
+
+    At every instant the file is wholly old or wholly new. `durable=False` leaves the fsyncs out (caches). Raises
+    StorageError and leaves nothing behind; NotDurable where the file is new, but the disk did not confirm the rename.
+    """
+    name = os.fspath(path)
+    content = data.encode("utf-8") if isinstance(data, str) else data
+    aside = f"{name}.{os.getpid():x}-{time.monotonic_ns():x}.tmp"
+    try:
+        _write_new(aside, content, mode, durable)
+        os.replace(aside, name)
+    except OSError as error:
+        raise StorageError("write", name, error) from error
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(aside)
+    if durable:
+        try:
+            sync_directory(os.path.dirname(name) or ".")
+        except OSError as error:
+            raise NotDurable(name, error) from error
+
+
+@whole
+def rename_durably(source: str, target: str) -> None:
+    """Rename to what does not exist, and flush the directory of `target`; where that fails, the rename is undone.
+
+    Raises OSError, and NotDurable where it could not be undone.
+    """
+    os.rename(source, target)
+    try:
+        sync_directory(os.path.dirname(target))
+    except OSError as error:
+        try:
+            os.rename(target, source)
+        except OSError:
+            raise NotDurable(target, error) from error
+        raise
+
+
+@whole
+def sync_directory(path: str) -> None:
+    """Flush a directory's entries, so that a rename in it outlives a crash of the machine."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextlib.contextmanager
+@whole
+def locked(directory: str, *, timeout_s: float = defaults.LOCK_TIMEOUT_S) -> Iterator[None]:
+    """Hold the exclusive lock of a directory; the kernel lets go of it when its holder dies.
+
+    Raises StorageError when another process holds it for `timeout_s` seconds, or the directory cannot be opened, or is none.
+    """
+    try:
+        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        raise StorageError("lock", directory, error) from error
+    try:
+        _acquire(descriptor, directory, timeout_s)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+@open_to_signals
+def _acquire(descriptor: int, directory: str, timeout_s: float) -> None:
+    deadline = time.monotonic() + timeout_s
+    while True:
+        try:
+            return fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if error.errno not in (errno.EAGAIN, errno.EACCES, errno.EINTR):
+                raise StorageError("lock", directory, error) from error
+        if time.monotonic() > deadline:
+            raise StorageError("lock", directory, OSError(errno.EAGAIN, f"another process has held its lock for {timeout_s:g} s"))
+        time.sleep(0.01)
+
+
+def _write_new(path: str, content: bytes, mode: int, durable: bool) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
+    try:
+        view = memoryview(content)
+        while view:
+            view = view[os.write(descriptor, view) :]
+        if durable:
+            os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _read_descriptor(descriptor: int, name: str, limit: int) -> bytes:
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):
+        raise InvalidDocument("is no regular file", path=name)
+    if status.st_size > limit:
+        raise InvalidDocument(f"is larger than {limit} bytes", path=name)
+    data = os.read(descriptor, status.st_size + 1)
+    while len(data) <= limit and (more := os.read(descriptor, limit + 1 - len(data))):
+        data += more
+    if len(data) > limit:
+        raise InvalidDocument(f"is larger than {limit} bytes", path=name)
+    return data
