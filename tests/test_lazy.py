@@ -1,4 +1,4 @@
-"""A deferred module is imported at its first use and not before, in an interpreter that has seen nothing yet."""
+"""A lazy module is imported at its first use and not before, in an interpreter that has seen nothing yet."""
 
 import os
 import subprocess
@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from vespe.lazy import HEAVY, DeferredModule, deferred
+from vespe.lazy import LIBRARIES, LazyModule, difflib, urls
 
 
 def printed(program: str) -> str:
@@ -19,20 +19,19 @@ def printed(program: str) -> str:
     return done.stdout.strip()
 
 
-@pytest.mark.parametrize("name", HEAVY)
-def test_a_deferred_module_is_imported_at_its_first_use_and_not_before(name: str) -> None:
+@pytest.mark.parametrize(("name", "module"), LIBRARIES.items())
+def test_a_library_is_imported_at_its_first_use_and_not_before(name: str, module: str) -> None:
     program = f"""
 import sys
-from vespe.lazy import deferred
-module = deferred({name!r})
-before = {name!r} in sys.modules
+from vespe.lazy import {name} as module
+before = {module!r} in sys.modules
 found = hasattr(module, "no_such_name")
-print(before, found, {name!r} in sys.modules)
+print(before, found, {module!r} in sys.modules)
 """
     assert printed(program) == "False False True"
 
 
-def test_the_core_imports_no_deferred_library() -> None:
+def test_the_core_imports_no_lazy_library() -> None:
     core = [
         "errors",
         "defaults",
@@ -44,28 +43,21 @@ def test_the_core_imports_no_deferred_library() -> None:
         "calls.executors.shell_command",
         "cli.escaping",
     ]
-    foreign = [name for name in HEAVY if not name.startswith("vespe")]
+    foreign = list(LIBRARIES.values())
     program = f"import sys, {', '.join(f'vespe.{name}' for name in core)}; print([n for n in {foreign!r} if n in sys.modules])"
     assert printed(program) == "[]"
 
 
-def test_what_a_deferred_module_gives_is_the_module_s_own() -> None:
-    difflib = deferred("difflib")
-    assert isinstance(difflib, DeferredModule) and "SequenceMatcher" not in vars(difflib)
+def test_what_a_lazy_module_gives_is_the_module_s_own() -> None:
+    assert isinstance(difflib, LazyModule)
     assert difflib.SequenceMatcher is __import__("difflib").SequenceMatcher
     assert "SequenceMatcher" in vars(difflib)
 
 
-def test_a_submodule_of_one_in_the_table_can_be_deferred() -> None:
-    assert deferred("urllib.parse").quote("a b") == "a%20b"
-
-
-@pytest.mark.parametrize("name", ["json", "os", "yamlish", "", "vespe.errors", "vespe"])
-def test_a_module_that_is_not_in_the_table_is_refused(name: str) -> None:
-    with pytest.raises(ValueError, match="not in the table of deferred modules"):
-        deferred(name)
+def test_a_submodule_has_a_name_of_its_own() -> None:
+    assert urls.quote("a b") == "a%20b"
 
 
 def test_a_name_that_the_module_lacks_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no_such_name"):
-        deferred("difflib").no_such_name  # noqa: B018  # reading it is the test
+        difflib.no_such_name  # type: ignore[attr-defined]  # noqa: B018  # reading it is the test

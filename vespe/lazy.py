@@ -1,69 +1,92 @@
-"""The third lazy table: modules that are imported at first use, so that start-up does not pay."""
+"""Libraries that few commands need: `from vespe.lazy import yaml` costs nothing until `yaml` is first used.
+
+Type checkers see the modules themselves. Modules of Vespe's own that few commands need are imported inside the functions that use them.
+"""
 
 import importlib
 from types import ModuleType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-HEAVY: Final = (
-    "jsonschema",
-    "jsonschema_rs",
-    "referencing",
-    "yaml",
-    "platformdirs",
-    "httpcore2",
+if TYPE_CHECKING:
+    import asyncio
+    import concurrent.futures as concurrent_futures
+    import ctypes
+    import difflib
+    import email.utils as email_utils
+    import ipaddress
+    import readline
+    import shutil
+    import socket
+    import ssl
+    import tempfile
+    import tomllib
+    import traceback
+    import urllib.parse as urls
+
+    import httpcore2
+    import hypothesis
+    import hypothesis_jsonschema
+    import jsonschema_rs
+    import platformdirs
+    import rich.box as rich_box
+    import rich.console as rich_console
+    import rich.table as rich_table
+    import rich.text as rich_text
+    import tiktoken
+    import yaml
+
+__all__ = [
     "asyncio",
-    "concurrent",
+    "concurrent_futures",
     "ctypes",
-    "email",
     "difflib",
-    "readline",
-    "rich",
-    "shutil",
-    "tempfile",
-    "ipaddress",
-    "socket",
-    "ssl",
-    "traceback",
-    "urllib",
-    "tomllib",
+    "email_utils",
+    "httpcore2",
     "hypothesis",
     "hypothesis_jsonschema",
+    "ipaddress",
+    "jsonschema_rs",
+    "platformdirs",
+    "readline",
+    "rich_box",
+    "rich_console",
+    "rich_table",
+    "rich_text",
+    "shutil",
+    "socket",
+    "ssl",
+    "tempfile",
     "tiktoken",
-    "vespe.cli.report",
-    "vespe.cli.tool.size",
-    "vespe.calls.executors.mcp.channel",
-    "vespe.documents.redaction",
-    "vespe.kits.lock",
-    "vespe.kits.review",
-    "vespe.kits.store",
-    "vespe.kits.sync",
-    "vespe.mcp_server.http_gate",
-    "vespe.mcp_server.http_server",
-    "vespe.adapters.openai_strict",
-    "vespe.kits.archives",
-    "vespe.kits.review",
-    "vespe.cli.kit.activation",
-)
-"""What may be deferred; the floors test reads this table and `deferred(...)` calls as imports of their owner."""
+    "tomllib",
+    "traceback",
+    "urls",
+    "yaml",
+]
+_DOTTED: Final = {
+    "concurrent_futures": "concurrent.futures",
+    "email_utils": "email.utils",
+    "rich_box": "rich.box",
+    "rich_console": "rich.console",
+    "rich_table": "rich.table",
+    "rich_text": "rich.text",
+    "urls": "urllib.parse",
+}
+LIBRARIES: Final = {name: _DOTTED.get(name, name) for name in __all__}
+"""Every name that this module offers, and the module that it stands for."""
+_NEEDED: Final = {"jsonschema_rs": ("decimal", "email.utils")}
+"""What a library written in Rust imports by itself: there Ctrl-C would be a panic, here it is a KeyboardInterrupt."""
 
 
-FIRST: Final = {"jsonschema_rs": ("decimal", "email.utils")}
-"""What a module written in Rust imports by itself: there Ctrl-C would be a panic, here it is a KeyboardInterrupt."""
-
-
-class DeferredModule(ModuleType):
+class LazyModule(ModuleType):
     """Stands for a module and imports it when its first attribute is read."""
 
     def __getattr__(self, name: str) -> Any:
-        for needed in FIRST.get(self.__name__, ()):
+        for needed in _NEEDED.get(self.__name__, ()):
             importlib.import_module(needed)
         value = getattr(importlib.import_module(self.__name__), name)
         setattr(self, name, value)
         return value
 
 
-def deferred(name: str) -> Any:
-    """Give a stand-in for the module `name`, one of HEAVY (or a submodule of one), imported at first use."""
-    if name not in HEAVY and name.partition(".")[0] not in HEAVY:
-        raise ValueError(f"{name} is not in the table of deferred modules")
-    return DeferredModule(name)
+if not TYPE_CHECKING:
+    globals().update({name: LazyModule(module) for name, module in LIBRARIES.items()})

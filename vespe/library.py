@@ -85,11 +85,11 @@ class Project:
             return self.call_path().run(call, cancel=cancel)
 
     def call_path(self) -> CallPath:
-        """Give what runs calls in the project as it is now."""
+        """Return what runs calls in the project as it is now."""
         return CallPath(workspace=self._workspace(), registry=self.registry, trusted=self._trusted)
 
     def _workspace(self) -> Workspace:
-        """Give the project as it is now, opened anew only where its configuration or a kit changed."""
+        """Return the project as it is now, opened anew only where its configuration or a kit changed."""
         before, workspace = self._opened
         if fingerprint(workspace) != before:
             workspace = open_workspace(self.root)

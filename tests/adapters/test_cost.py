@@ -9,7 +9,7 @@ import pytest
 
 from vespe.adapters import cost
 from vespe.adapters.cost import exact_count
-from vespe.lazy import deferred
+from vespe.lazy import LazyModule
 
 NAME = hashlib.sha1(b"https://openaipublic.blob.core.windows.net/encodings/o200k_base.tiktoken").hexdigest()
 
@@ -50,5 +50,5 @@ def test_with_the_data_every_text_is_counted_special_ones_and_lone_surrogates_to
 
 def test_without_the_library_nothing_is_counted(whole: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "tiktoken", None)
-    monkeypatch.setattr(cost, "tiktoken", deferred("tiktoken"))
+    monkeypatch.setattr(cost, "tiktoken", LazyModule("tiktoken"))
     assert exact_count(whole) is None

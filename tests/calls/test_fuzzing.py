@@ -8,7 +8,7 @@ import pytest
 
 from vespe.calls.fuzzing import failure, fuzz
 from vespe.errors import MissingExtra, UsageError
-from vespe.lazy import deferred
+from vespe.lazy import LazyModule
 from vespe.models import Failure, JsonObject, Outcome, Tool
 
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}, "s": {"type": "string"}}, "required": ["n"]}
@@ -91,7 +91,7 @@ def test_a_schema_that_nothing_satisfies_is_said() -> None:
 
 def test_without_the_extra_a_sentence_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "hypothesis_jsonschema", None)
-    monkeypatch.setattr("vespe.calls.fuzzing.hypothesis_jsonschema", deferred("hypothesis_jsonschema"))
+    monkeypatch.setattr("vespe.calls.fuzzing.hypothesis_jsonschema", LazyModule("hypothesis_jsonschema"))
     with pytest.raises(MissingExtra) as caught:
         fuzz(TOOL, lambda _: done(), seconds=1, seed=1)
     assert "vespe[fuzz]" in caught.value.hint

@@ -10,8 +10,7 @@ from pathlib import Path
 from tests.support.ondisk import python_tool, vespe, write_tool
 from vespe import report_message, report_progress
 from vespe.calls.registry import ToolRegistry
-from vespe.lazy import deferred
-from vespe.mcp_server import stdio
+from vespe.mcp_server import http_gate, http_server, stdio
 from vespe.mcp_server.tools import ServedTools
 from vespe.projects.workspace import open_workspace
 
@@ -34,6 +33,10 @@ _SCHEMA = {
     "else": {"required": ["email"]},
     "additionalProperties": False,
 }
+
+
+def _tell(text: str) -> None:
+    sys.stderr.write(f"{text}\n")
 
 
 def _chunk(kind: bytes, data: bytes) -> bytes:
@@ -120,12 +123,11 @@ def serve(root: str, how: str) -> None:
     served = ServedTools(open_workspace(root), registry=registry)
     if how == "stdio":
         return stdio.serve(served)
-    http_gate, http_server = deferred("vespe.mcp_server.http_gate"), deferred("vespe.mcp_server.http_server")
     listener = http_server.bound("127.0.0.1", int(how))
     sys.stdout.write(f"{listener.getsockname()[1]}\n")
     sys.stdout.flush()
     policy = http_gate.Policy(token=None)
-    http_server.serve_http(served, listener, policy, tell=lambda text: sys.stderr.write(f"{text}\n"))
+    http_server.serve_http(served, listener, policy, tell=_tell)
     return None
 
 

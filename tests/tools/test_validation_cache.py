@@ -77,8 +77,6 @@ def test_the_digest_of_the_code_covers_the_schema_and_the_executors() -> None:
     said = {f"{name}/" for name in validation_cache._JUDGES}
     assert {"data/", "calls/executors/", "tools/", "schemas/", "/"} <= said
     assert all((package / name).is_dir() for name in validation_cache._JUDGES)
-        (package / name).is_dir() for name in validation_cache._JUDGES
-    )
 
 
 def test_the_same_bytes_in_another_kit_or_directory_are_judged_again(tools: Path, home: Path) -> None:

@@ -16,7 +16,7 @@ _ENCODER: Final = text_encoder(json.JSONEncoder(ensure_ascii=False, allow_nan=Fa
 
 
 def to_input(arguments: JsonValue) -> JsonObject:
-    """Give the input object of OpenAI's `arguments`; `""` and null are `{}`, and they alone.
+    """Return the input object of OpenAI's `arguments`; `""` and null are `{}`, and they alone.
 
     What is not one strict JSON object travels as `{"vespe_arguments": text}`. So does an object that itself reads as
     such a text's, or as a custom call's, so that `to_arguments` gives it back.
@@ -34,13 +34,13 @@ def to_input(arguments: JsonValue) -> JsonObject:
 
 
 def to_arguments(value: JsonValue) -> str:
-    """Give OpenAI's `arguments` of an input: compact JSON, or the text that the input's one key holds."""
+    """Return OpenAI's `arguments` of an input: compact JSON, or the text that the input's one key holds."""
     kept = kept_text(value)
     return to_text({} if value is None else value) if kept is None else kept
 
 
 def kept_text(value: JsonValue) -> str | None:
-    """Give the text that was no JSON object when it set out, or None where `value` is an input like any other.
+    """Return the text that was no JSON object when it set out, or None where `value` is an input like any other.
 
     A text that is a JSON object never sets out so: such an input is the vendor's own.
     """
@@ -51,12 +51,12 @@ def kept_text(value: JsonValue) -> str | None:
 
 
 def custom_input(text: str) -> JsonObject:
-    """Give the input that holds a custom call's text, for `custom_text` to give back."""
+    """Return the input that holds a custom call's text, for `custom_text` to give back."""
     return {KEY: {CUSTOM: text}}
 
 
 def custom_text(value: JsonValue) -> str | None:
-    """Give the text of a custom call's input, or None where `value` is another's."""
+    """Return the text of a custom call's input, or None where `value` is another's."""
     inner = value[KEY] if isinstance(value, dict) and value.keys() == {KEY} else None
     if isinstance(inner, dict) and inner.keys() == {CUSTOM} and isinstance(inner[CUSTOM], str):
         return strict_json.repair_surrogates(inner[CUSTOM])
@@ -64,7 +64,7 @@ def custom_text(value: JsonValue) -> str | None:
 
 
 def to_text(value: JsonValue) -> str:
-    """Give a value as compact JSON; raises InvalidDocument for what JSON cannot say or that is nested too deeply."""
+    """Return a value as compact JSON; raises InvalidDocument for what JSON cannot say or that is nested too deeply."""
     try:
         return strict_json.repair_surrogates(_ENCODER(value))
     except (TypeError, ValueError, RecursionError) as error:

@@ -12,7 +12,7 @@ class ToolShape(Protocol):
     name: str
 
     def definition(self, tool: Tool) -> JsonObject:
-        """Give the tool as this API's requests carry it.
+        """Return the tool as this API's requests carry it.
 
         The schema that a model sees says that unknown arguments are refused wherever Vespe will refuse them. What
         config.json keeps for this API under `api_fields` comes along.
@@ -20,7 +20,7 @@ class ToolShape(Protocol):
         ...
 
     def read(self, definition: JsonObject) -> Tool:
-        """Give the tool of a definition in this shape: no uid and no implementation; raises InvalidDocument."""
+        """Return the tool of a definition in this shape: no uid and no implementation; raises InvalidDocument."""
         ...
 
 
@@ -41,11 +41,11 @@ class ToolAdapter(Protocol):
         ...
 
     def generate_tool_description(self) -> JsonValue:
-        """Give the tool as this API's requests carry it: an object, or text for a model without native tools."""
+        """Return the tool as this API's requests carry it: an object, or text for a model without native tools."""
         ...
 
     def parse_llm_response(self, text_or_message: JsonValue) -> Sequence[Call]:
-        """Give the calls of this tool in a model's answer, in order: a message, a whole response, or either as JSON text.
+        """Return the calls of this tool in a model's answer, in order: a message, a whole response, or either as JSON text.
 
         Arguments that are not JSON stay as they came and fail when they are run. Raises ParsingError for text that is
         not what this API answers with, InvalidToolCall for a call without a name, or where the only calls are of other tools.
@@ -61,5 +61,5 @@ class ToolAdapter(Protocol):
         ...
 
     def format_tool_output(self, output: object, *, call_id: str = "") -> JsonValue:
-        """Give what the model is sent: `output` is a result, an Outcome or an error of Vespe's; errors are told as such."""
+        """Return what the model is sent: `output` is a result, an Outcome or an error of Vespe's; errors are told as such."""
         ...

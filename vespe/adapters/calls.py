@@ -17,26 +17,26 @@ _ENCODED: Final = re.compile(r"vespe_id_((?:[0-9a-f]{2})+)")
 
 
 def encode_id(given: str) -> str:
-    """Give an id in Anthropic's alphabet (letters, digits, `_`, `-`): itself, or `vespe_id_` and its UTF-8 bytes in hex."""
+    """Return an id in Anthropic's alphabet (letters, digits, `_`, `-`): itself, or `vespe_id_` and its UTF-8 bytes in hex."""
     if _ALPHABET.fullmatch(given) and decode_id(given) == given:
         return given
     return _PREFIX + given.encode("utf-8", "surrogatepass").hex()
 
 
 def utf8_id(given: str) -> str:
-    """Give an id as UTF-8 can say it: one with lone surrogates goes by its bytes in hex, so that two stay two; others as they are."""
+    """Return an id as UTF-8 can say it: one with lone surrogates goes by its bytes in hex, so that two stay two; others as they are."""
     return given if given.isascii() or strict_json.repair_surrogates(given) == given else encode_id(given)
 
 
 def text_id(given: object) -> str:
-    """Give an id as a text, "" where it is none: a number's is its digits, which is what servers mean that send one."""
+    """Return an id as a text, "" where it is none: a number's is its digits, which is what servers mean that send one."""
     if isinstance(given, int) and not isinstance(given, bool):
         return str(given)
     return utf8_id(given) if isinstance(given, str) else ""
 
 
 def decode_id(given: str) -> str:
-    """Give the id that `encode_id` was given; every other id is itself, one that only looks encoded too."""
+    """Return the id that `encode_id` was given; every other id is itself, one that only looks encoded too."""
     found = _ENCODED.fullmatch(given) if given.startswith(_PREFIX) else None
     if found is None:
         return given
@@ -90,7 +90,7 @@ class Calls(Generic[T]):
         self._latest, self._named, self._open_now = deque(), {}, 0
 
     def answer(self, given: object, name: object = None) -> Waiting[T] | None:
-        """Give the call that a result answers, or None where there is none left.
+        """Return the call that a result answers, or None where there is none left.
 
         With an id it is the first call of that id without a result; without one, the first of the latest turn without a
         result, of that name where one has it. An id that no call bears means the one call that the latest turn has open.
@@ -119,7 +119,7 @@ class Calls(Generic[T]):
 
 
 def calls_of(message: JsonObject, index: int) -> list[JsonObject]:
-    """Give an assistant message's `tool_calls`, a deprecated `function_call` as one; raises InvalidDocument where one is none."""
+    """Return an assistant message's `tool_calls`, a deprecated `function_call` as one; raises InvalidDocument where one is none."""
     given = message.get("tool_calls") or []
     if not isinstance(given, (list, tuple)):
         refuse(index, f"`tool_calls` must be a list, not {kind(given)}", pointer="/tool_calls")
@@ -140,7 +140,7 @@ def is_custom(call: JsonObject) -> bool:
 
 
 def function_of(call: JsonObject, index: int) -> JsonObject:
-    """Give the function, or custom tool, that a call is of; raises InvalidDocument where that is no object, or has no name."""
+    """Return the function, or custom tool, that a call is of; raises InvalidDocument where that is no object, or has no name."""
     key = "custom" if is_custom(call) else "function"
     held = call.get(key)
     if held is not None and not isinstance(held, dict):
@@ -152,7 +152,7 @@ def function_of(call: JsonObject, index: int) -> JsonObject:
 
 
 def custom_text_of(custom: JsonObject, index: int) -> str:
-    """Give the text that a custom call's input is; raises InvalidDocument, with the message's index, for any other input."""
+    """Return the text that a custom call's input is; raises InvalidDocument, with the message's index, for any other input."""
     text = custom.get("input", "")
     if not isinstance(text, str):
         refuse(index, f"a custom call's `input` must be a text, not {kind(text)}", pointer="/tool_calls")

@@ -17,7 +17,7 @@ _PLAIN: Final = "text/plain"
 
 
 def to_block(part: JsonObject, index: int) -> JsonObject:
-    """Give Anthropic's block of a part of the message at `index`; raises InvalidDocument for what Anthropic cannot take."""
+    """Return Anthropic's block of a part of the message at `index`; raises InvalidDocument for what Anthropic cannot take."""
     kind = part.get("type")
     if not isinstance(kind, str) or kind not in _TO_BLOCK:
         refuse(index, f"Anthropic takes no content of type {quoted(kind)}", pointer="/content")
@@ -25,13 +25,13 @@ def to_block(part: JsonObject, index: int) -> JsonObject:
 
 
 def to_part(block: JsonObject, index: int) -> JsonObject | None:
-    """Give OpenAI's part of a block, or None where OpenAI has none that could hold it."""
+    """Return OpenAI's part of a block, or None where OpenAI has none that could hold it."""
     read = _TO_PART.get(str(block.get("type")))
     return None if read is None else read(block, index)
 
 
 def data_url(url: str) -> tuple[str, str] | None:
-    """Give (media type, base64) of a base64 `data:` URL, None where it is another kind of URL."""
+    """Return (media type, base64) of a base64 `data:` URL, None where it is another kind of URL."""
     found = _DATA_URL.fullmatch(url.strip()) if url[:16].lstrip()[:5].lower() == "data:" else None
     if found is None or not found[2].lower().endswith(";base64"):
         return None
@@ -161,13 +161,13 @@ _TO_PART: Final[dict[str, Callable[[JsonObject, int], JsonObject | None]]] = {
 
 
 def verbatim(block: JsonObject, index: int) -> JsonObject:
-    """Give a copy of a block that OpenAI cannot say, as it travels beside the message."""
+    """Return a copy of a block that OpenAI cannot say, as it travels beside the message."""
     made: JsonObject = copied(block, index)
     return made
 
 
 def readable_parts(message: JsonObject, index: int) -> list[JsonObject]:
-    """Give a message's parts for an API without Anthropic's blocks: of those the ones that hold text stand in their places as text."""
+    """Return a message's parts for an API without Anthropic's blocks: of those the ones that hold text stand in their places as text."""
     parts = parts_of(message.get("content"), index)
     order = message.get(BLOCKS)
     if not isinstance(order, list):
@@ -183,7 +183,7 @@ def readable_parts(message: JsonObject, index: int) -> list[JsonObject]:
 
 
 def document_text(part: JsonObject) -> str | None:
-    """Give the text of a `file` part that is plain text in a data URL, else None."""
+    """Return the text of a `file` part that is plain text in a data URL, else None."""
     file = part.get("file")
     data = file.get("file_data") if isinstance(file, dict) else None
     found = data_url(data) if isinstance(data, str) else None

@@ -2,25 +2,14 @@
 
 import hashlib
 import os
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
 
 from vespe.documents import strict_json
 from vespe.errors import InvalidDocument, StorageError
 from vespe.files import atomic
-from vespe.lazy import deferred
-
-if TYPE_CHECKING:
-    import tempfile
-
-    tiktoken: Any
-else:
-    tempfile = deferred("tempfile")
-    tiktoken = deferred("tiktoken")
-
-from collections.abc import Iterable
-from dataclasses import dataclass
-
+from vespe.lazy import tempfile, tiktoken
 from vespe.models import JsonObject, JsonValue
 
 ENCODING: Final = "o200k_base"
@@ -31,7 +20,7 @@ _LIMIT: Final = 16 * 1024 * 1024
 
 
 def exact_count(environ: Mapping[str, str] | None = None) -> Callable[[str], int] | None:
-    """Give the function that counts a text's tokens, or None where tiktoken or its data is not here.
+    """Return the function that counts a text's tokens, or None where tiktoken or its data is not here.
 
     The data is what tiktoken itself once kept (TIKTOKEN_CACHE_DIR, DATA_GYM_CACHE_DIR, or its directory below the temporary one);
     where the file is missing or has other bytes, tiktoken would fetch it, so it is not asked.
@@ -64,7 +53,7 @@ class Size:
     exact: bool
 
     def to_json(self) -> JsonObject:
-        """Give the size as `tool list --size --json` prints it."""
+        """Return the size as `tool list --size --json` prints it."""
         return {"characters": self.characters, "tokens": self.tokens, "exact": self.exact}
 
 

@@ -19,7 +19,7 @@ def refuse(name: object, reason: str) -> NoReturn:
 
 
 def foreign_tool(shape: str, definition: JsonObject, *, schema: JsonValue, rest: JsonObject, **fields: Any) -> Tool:
-    """Give the tool of a foreign definition: no uid, nothing that implements it, and a config.json as `document`.
+    """Return the tool of a foreign definition: no uid, nothing that implements it, and a config.json as `document`.
 
     `schema` is the inputs' JSON Schema, or None where the definition has none; `rest` is what only this API knows;
     `fields` are the other fields of the Tool. Nothing in it is shared with the definition. Raises InvalidDocument.
@@ -43,25 +43,25 @@ def foreign_tool(shape: str, definition: JsonObject, *, schema: JsonValue, rest:
 
 
 def object_or_none(definition: JsonObject, key: str, value: JsonValue) -> JsonObject | None:
-    """Give `value`, which a definition has under `key`, as an object or None; raises InvalidDocument where it is neither."""
+    """Return `value`, which a definition has under `key`, as an object or None; raises InvalidDocument where it is neither."""
     if isinstance(value, dict | None):
         return value
     refuse(definition.get("name"), f"`{key}` must be an object, not {kind(value)}")
 
 
 def shallow(definition: JsonObject) -> JsonObject:
-    """Give a definition back; raises InvalidDocument where it is nested so deeply that nothing may be made of it."""
+    """Return a definition back; raises InvalidDocument where it is nested so deeply that nothing may be made of it."""
     detached(definition, called(definition.get("name")))
     return definition
 
 
 def others(definition: JsonObject, known: Iterable[str]) -> JsonObject:
-    """Give the fields of a definition that are not in `known`."""
+    """Return the fields of a definition that are not in `known`."""
     return {key: value for key, value in definition.items() if key not in set(known)}
 
 
 def called(name: object) -> str:
-    """Give what the definition of `name` is called in a sentence."""
+    """Return what the definition of `name` is called in a sentence."""
     return f"the tool {quoted(name)}" if isinstance(name, str) and name else "a tool without a name"
 
 

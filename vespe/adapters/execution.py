@@ -74,7 +74,7 @@ def _inputs(tool: Tool, arguments: JsonObject | str | bytes) -> JsonObject:
 
 
 def answered(given: JsonValue, *, what: str) -> JsonObject:
-    """Give a model's answer as an object; raises ParsingError where it is neither an object nor the text of one."""
+    """Return a model's answer as an object; raises ParsingError where it is neither an object nor the text of one."""
     if isinstance(given, dict):
         return given
     if not isinstance(given, (str, bytes)):
@@ -86,7 +86,7 @@ def answered(given: JsonValue, *, what: str) -> JsonObject:
 
 
 def objects(value: JsonValue, what: str) -> Iterator[JsonObject]:
-    """Give the objects of a list; raises InvalidToolCall where it is none, or holds anything else; null is an empty list."""
+    """Return the objects of a list; raises InvalidToolCall where it is none, or holds anything else; null is an empty list."""
     if not isinstance(value, (list, tuple, type(None))):
         raise InvalidToolCall(f"{what} must be a list, not {type(value).__name__}")
     for item in value or ():
@@ -96,7 +96,7 @@ def objects(value: JsonValue, what: str) -> Iterator[JsonObject]:
 
 
 def made_call(name: Any, arguments: Any, identifier: Any) -> Call:
-    """Give a call as the model made it; raises InvalidToolCall where it names no tool. Absent arguments are `{}`."""
+    """Return a call as the model made it; raises InvalidToolCall where it names no tool. Absent arguments are `{}`."""
     if not isinstance(name, str) or not name:
         raise InvalidToolCall("the call names no tool", hint="name the tool to call")
     given = {} if arguments is None else arguments
@@ -106,7 +106,7 @@ def made_call(name: Any, arguments: Any, identifier: Any) -> Call:
 
 
 def _plain_arguments(given: Any) -> JsonObject | str:
-    """Give arguments as they are where they are a JSON object, as their JSON text where they are another value."""
+    """Return arguments as they are where they are a JSON object, as their JSON text where they are another value."""
     try:
         text = strict_json.compact_json(given)
     except (TypeError, ValueError, RecursionError) as error:
@@ -121,7 +121,7 @@ def _plain_arguments(given: Any) -> JsonObject | str:
 
 
 def own_calls(tool: Tool, calls: Iterable[Call]) -> tuple[Call, ...]:
-    """Give the calls of `tool`; raises InvalidToolCall where there are calls and all are of other tools."""
+    """Return the calls of `tool`; raises InvalidToolCall where there are calls and all are of other tools."""
     every = list(calls)
     own = tuple(call for call in every if call.tool == tool.name)
     if every and not own:
@@ -131,7 +131,7 @@ def own_calls(tool: Tool, calls: Iterable[Call]) -> tuple[Call, ...]:
 
 
 def told(output: object) -> tuple[JsonValue, bool]:
-    """Give (what to tell the model, whether it is an error) of a result, an Outcome or an error of Vespe's."""
+    """Return (what to tell the model, whether it is an error) of a result, an Outcome or an error of Vespe's."""
     if isinstance(output, Outcome):
         return (output.result, False) if output.error is None else (sentence(output.error), True)
     if isinstance(output, (VespeError, Failure)):
@@ -140,13 +140,13 @@ def told(output: object) -> tuple[JsonValue, bool]:
 
 
 def sentence(error: VespeError | Failure) -> str:
-    """Give an error as one text for a model, with what to do about it."""
+    """Return an error as one text for a model, with what to do about it."""
     hint = f" ({error.hint})" if error.hint else ""
     return strict_json.repair_surrogates(f"{error.message}{hint}" + ("; mend the call and make it again" if error.retryable else ""))
 
 
 def text_of(value: JsonValue) -> str:
-    """Give a result as text: a text as it is, anything else as compact JSON."""
+    """Return a result as text: a text as it is, anything else as compact JSON."""
     if isinstance(value, str):
         return strict_json.repair_surrogates(value)
     try:
@@ -156,7 +156,7 @@ def text_of(value: JsonValue) -> str:
 
 
 def apart(value: JsonValue) -> JsonValue:
-    """Give a copy of a result, so that nothing that is sent is shared with it; raises ToolExecutionError for what JSON cannot say."""
+    """Return a copy of a result, so that nothing that is sent is shared with it; raises ToolExecutionError for what JSON cannot say."""
     text_of(value)
     try:
         made: JsonValue = detached(value, "the result")

@@ -19,7 +19,7 @@ class GeminiShape:
     name = "gemini"
 
     def definition(self, tool: Tool) -> JsonObject:
-        """Give `{"name", "description", "parametersJsonSchema"}`, with `responseJsonSchema` where the tool has an output schema.
+        """Return `{"name", "description", "parametersJsonSchema"}`, with `responseJsonSchema` where the tool has an output schema.
 
         Those fields take JSON Schema; the older `parameters` take a part of OpenAPI's, which cannot say every schema.
         """
@@ -27,7 +27,7 @@ class GeminiShape:
         return shown.own_fields(tool, self.name) | told | shown.shown_output(tool, "responseJsonSchema")
 
     def read(self, definition: JsonObject) -> Tool:
-        """Give the tool of a declaration, in camel or snake case, of either kind of schema."""
+        """Return the tool of a declaration, in camel or snake case, of either kind of schema."""
         given = {_CAMEL.get(key, key): value for key, value in definitions.shallow(definition).items()}
         inputs = given.get("parametersJsonSchema", json_schema(given.get("parameters")))
         output = given.get("responseJsonSchema", json_schema(given.get("response")))
@@ -38,7 +38,7 @@ class GeminiShape:
 
 
 def json_schema(schema: Any) -> Any:
-    """Give the JSON Schema of Gemini's `Schema`: types in small letters, `nullable` as a type, counts that came as texts as numbers."""
+    """Return the JSON Schema of Gemini's `Schema`: types in small letters, `nullable` as a type, counts that came as texts as numbers."""
     if isinstance(schema, list):
         return [json_schema(item) for item in schema]
     if not isinstance(schema, dict):
@@ -71,11 +71,11 @@ class GeminiAdapter:
     execute_tool = execution.execute_tool
 
     def generate_tool_description(self) -> JsonObject:
-        """Give the entry of a tool's `functionDeclarations`."""
+        """Return the entry of a tool's `functionDeclarations`."""
         return GeminiShape().definition(self.tool)
 
     def parse_llm_response(self, text_or_message: JsonValue) -> tuple[Call, ...]:
-        """Give the calls in the parts of a content, or of every candidate of a whole response."""
+        """Return the calls in the parts of a content, or of every candidate of a whole response."""
         given = execution.answered(text_or_message, what="Gemini's content")
         candidates = execution.objects(given.get("candidates"), "`candidates`")
         contents = list(execution.objects([candidate.get("content") or {} for candidate in candidates], "`content`")) or [given]
@@ -86,7 +86,7 @@ class GeminiAdapter:
         )
 
     def format_tool_output(self, output: object, *, call_id: str = "") -> JsonObject:
-        """Give the part with the `functionResponse`: an object as it is, anything else under `result`, an error under `error`."""
+        """Return the part with the `functionResponse`: an object as it is, anything else under `result`, an error under `error`."""
         value, failed = execution.told(output)
         value = execution.apart(value)
         response = value if isinstance(value, dict) and not failed else {"error" if failed else "result": value}

@@ -166,5 +166,5 @@ LIMITS: Final[tuple[Limit, ...]] = (
 
 @cache
 def limits_on(about: str, *, api: str | None = None) -> tuple[Limit, ...]:
-    """Give the limits about one thing, of one API or of all, as they stand in the table."""
+    """Return the limits about one thing, of one API or of all, as they stand in the table."""
     return tuple(limit for limit in LIMITS if limit.about == about and api in (None, limit.api))

@@ -35,7 +35,7 @@ class McpShape:
     name = "mcp"
 
     def definition(self, tool: Tool) -> JsonObject:
-        """Give `{"name", "description", "inputSchema"}`, with `title`, `outputSchema` and `annotations` where the tool has them.
+        """Return `{"name", "description", "inputSchema"}`, with `title`, `outputSchema` and `annotations` where the tool has them.
 
         An output schema may be of any kind, as it may since revision 2026-07-28; the two before it want `type: object` at
         its root, which `vespe lint` says.
@@ -50,7 +50,7 @@ class McpShape:
         return {k: v for k, v in document.items() if (k, v) != ("title", None)} | ({"annotations": annotations} if annotations else {})
 
     def read(self, definition: JsonObject) -> Tool:
-        """Give the tool of an entry; its title becomes the annotation that Vespe keeps it in, and where it stood is kept too."""
+        """Return the tool of an entry; its title becomes the annotation that Vespe keeps it in, and where it stood is kept too."""
         given = definitions.object_or_none(definition, "annotations", definition.get("annotations")) or {}
         annotations = {key: value for key, value in given.items() if value is not None}
         if not isinstance(definition.get("title"), str | None):
@@ -81,11 +81,11 @@ class McpAdapter:
     execute_tool = execution.execute_tool
 
     def generate_tool_description(self) -> JsonObject:
-        """Give the entry of `tools/list`."""
+        """Return the entry of `tools/list`."""
         return McpShape().definition(self.tool)
 
     def parse_llm_response(self, text_or_message: JsonValue) -> tuple[Call, ...]:
-        """Give the call of a `tools/call` request, or of its `params`."""
+        """Return the call of a `tools/call` request, or of its `params`."""
         given = execution.answered(text_or_message, what="the MCP request")
         params = given["params"] if isinstance(given.get("params"), dict) else given
         identifier = given.get("id")
@@ -93,7 +93,7 @@ class McpAdapter:
         return execution.own_calls(self.tool, (call,))
 
     def format_tool_output(self, output: object, *, call_id: str = "") -> JsonObject:
-        """Give the result of `tools/call`; an object, and any result of a tool with an output schema, is `structuredContent` too.
+        """Return the result of `tools/call`; an object, and any result of a tool with an output schema, is `structuredContent` too.
 
         The id belongs to the response around it.
         """
@@ -105,7 +105,7 @@ class McpAdapter:
 
 
 def to_tool_message(result: JsonObject, call_id: str) -> JsonObject:
-    """Give a `tools/call` result as an inner tool message; texts and images are parts, what OpenAI cannot say stands beside."""
+    """Return a `tools/call` result as an inner tool message; texts and images are parts, what OpenAI cannot say stands beside."""
     if not isinstance(result, dict):
         refuse(0, f"an MCP result must be an object, not {type(result).__name__}")
     parts: list[JsonObject] = []
@@ -127,7 +127,7 @@ def to_tool_message(result: JsonObject, call_id: str) -> JsonObject:
 
 
 def _structured_alone(result: JsonObject, call_id: str) -> JsonObject:
-    """Give the message of a result without content: its structured content as JSON text, so that a model sees it."""
+    """Return the message of a result without content: its structured content as JSON text, so that a model sees it."""
     structured = copied(result["structuredContent"], 0)
     text = arguments.to_text(structured)
     message: JsonObject = {"role": "tool", "tool_call_id": text_id(call_id), "content": text, STRUCTURED: structured}
@@ -135,7 +135,7 @@ def _structured_alone(result: JsonObject, call_id: str) -> JsonObject:
 
 
 def from_tool_message(message: JsonObject) -> JsonObject:
-    """Give the `tools/call` result of an inner tool message; raises InvalidDocument for content that MCP cannot say."""
+    """Return the `tools/call` result of an inner tool message; raises InvalidDocument for content that MCP cannot say."""
     checked([message])
     said_alone = MCP_BLOCKS not in message and _says_structured(message)
     parts = [] if said_alone else parts_of(told(message, 0).get("content"), 0)

@@ -35,7 +35,7 @@ _PARTS: Final = frozenset(("text", "refusal", "image_url", "file", "document_url
 
 
 def generated_id(ordinal: int) -> str:
-    """Give the id of the conversation's `ordinal`th call, which has none of its own."""
+    """Return the id of the conversation's `ordinal`th call, which has none of its own."""
     return f"vespe_call_{ordinal}"
 
 
@@ -45,7 +45,7 @@ def refuse(index: int, reason: str, *, pointer: str = "") -> NoReturn:
 
 
 def quoted(value: object) -> str:
-    """Give a value for a sentence: at most about 80 characters of its repr, three levels deep; never raises."""
+    """Return a value for a sentence: at most about 80 characters of its repr, three levels deep; never raises."""
     try:
         text = _QUOTING.repr(value)
     except (ValueError, RecursionError):
@@ -54,27 +54,27 @@ def quoted(value: object) -> str:
 
 
 def quoted_names(names: Iterable[str]) -> str:
-    """Give names for a sentence, each once and quoted: the first five, and how many more there are."""
+    """Return names for a sentence, each once and quoted: the first five, and how many more there are."""
     each = list(dict.fromkeys(names))
     more = [f"{len(each) - _MOST_NAMES} more"] if len(each) > _MOST_NAMES else []
     return ", ".join([*map(quoted, each[:_MOST_NAMES]), *more])
 
 
 def kind(value: object) -> str:
-    """Give what a value is called in a sentence that refuses it: its type, of an SDK's object with what to give instead."""
+    """Return what a value is called in a sentence that refuses it: its type, of an SDK's object with what to give instead."""
     name = type(value).__name__
     return f"{name} (give its `model_dump()`)" if hasattr(type(value), "model_dump") else name
 
 
 def object_or_none(value: JsonValue, what: str) -> JsonObject:
-    """Give an object, `{}` for null, which stands in many a stream; raises InvalidDocument for anything else."""
+    """Return an object, `{}` for null, which stands in many a stream; raises InvalidDocument for anything else."""
     if value is None or isinstance(value, dict):
         return value or {}
     raise InvalidDocument(f"must be an object or null, not {type(value).__name__}", path=what)
 
 
 def checked(messages: Iterable[JsonObject]) -> list[JsonObject]:
-    """Give the messages as a list; raises InvalidDocument where it is no list, or one of them is no object."""
+    """Return the messages as a list; raises InvalidDocument where it is no list, or one of them is no object."""
     if isinstance(messages, (str, bytes, Mapping)) or not isinstance(messages, Iterable) or hasattr(messages, "model_dump"):
         raise InvalidDocument(f"must be a list of messages, not {kind(messages)}", path="messages")
     listed = list(messages)
@@ -85,12 +85,12 @@ def checked(messages: Iterable[JsonObject]) -> list[JsonObject]:
 
 
 def copied(value: JsonValue, index: int) -> Any:
-    """Give `detached` of what the message at `index` holds."""
+    """Return `detached` of what the message at `index` holds."""
     return said(value) if isinstance(value, str) else detached(value, f"messages[{index}]")
 
 
 def detached(value: JsonValue, what: str) -> Any:
-    """Give a deep copy, so that nothing that is given back is shared with what was given, with texts as `said` gives them.
+    """Return a deep copy, so that nothing that is given back is shared with what was given, with texts as `said` gives them.
 
     Raises InvalidDocument with `what` as its path for a value that is nested deeper than 200 levels, or that JSON cannot say.
     """
@@ -112,7 +112,7 @@ def _copy(value: Any, what: str) -> Any:
 
 
 def rest_of(block: JsonObject, known: Iterable[str], index: int) -> JsonObject:
-    """Give what a part, a call or a tool message carries for its block's other keys: the cache mark, and `REST` for all else."""
+    """Return what a part, a call or a tool message carries for its block's other keys: the cache mark, and `REST` for all else."""
     if block.keys() <= set(known):
         return {}
     others = {key: copied(value, index) for key, value in block.items() if key not in known}
@@ -121,7 +121,7 @@ def rest_of(block: JsonObject, known: Iterable[str], index: int) -> JsonObject:
 
 
 def completed(block: JsonObject, carrier: JsonObject, index: int) -> JsonObject:
-    """Give a block with its other keys: what `rest_of` put on its part, call or message, but for `is_error` and what the block says."""
+    """Return a block with its other keys: what `rest_of` put on its part, call or message, but for `is_error` and what the block says."""
     if REST not in carrier and CACHE not in carrier:
         return block
     made = {CACHE: copied(carrier[CACHE], index)} if isinstance(carrier.get(CACHE), dict) else {}
@@ -131,12 +131,12 @@ def completed(block: JsonObject, carrier: JsonObject, index: int) -> JsonObject:
 
 
 def said(text: str) -> str:
-    """Give a text as UTF-8 can say it: a lone surrogate becomes U+FFFD."""
+    """Return a text as UTF-8 can say it: a lone surrogate becomes U+FFFD."""
     return text if text.isascii() else strict_json.repair_surrogates(text)
 
 
 def parts_of(content: JsonValue, index: int) -> list[JsonObject]:
-    """Give a message's content as parts; a text, a single part and texts in a list become what they mean."""
+    """Return a message's content as parts; a text, a single part and texts in a list become what they mean."""
     if content is None or content == "":
         return []
     if isinstance(content, str):
@@ -159,7 +159,7 @@ def _part(part: JsonValue, index: int, place: int) -> JsonObject:
 
 
 def told(message: JsonObject, index: int) -> JsonObject:
-    """Give a tool message whose content is text or parts: any other value, a tool's JSON, becomes its compact JSON text."""
+    """Return a tool message whose content is text or parts: any other value, a tool's JSON, becomes its compact JSON text."""
     content = message.get("content")
     if content is None or (isinstance(content, (list, tuple)) and all(map(_is_part, content))) or _is_part(content):
         return message
@@ -179,7 +179,7 @@ def is_empty(part: JsonObject) -> bool:
 
 
 def plain_text(parts: list[JsonObject]) -> str | None:
-    """Give the text of a single text part that carries nothing else, else None."""
+    """Return the text of a single text part that carries nothing else, else None."""
     if len(parts) == 1 and parts[0].keys() == {"type", "text"} and parts[0]["type"] == "text" and isinstance(parts[0]["text"], str):
         text: str = parts[0]["text"]
         return text

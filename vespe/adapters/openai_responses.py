@@ -14,7 +14,7 @@ class OpenAIResponsesShape:
     name = "openai-responses"
 
     def definition(self, tool: Tool) -> JsonObject:
-        """Give `{"type": "function", "name", "description", "parameters", "strict"}`, with `output_schema` where there is one.
+        """Return `{"type": "function", "name", "description", "parameters", "strict"}`, with `output_schema` where there is one.
 
         `strict` is false unless config.json says otherwise: this API takes its absence for true, and then refuses
         schemas that leave an argument optional. For a definition of this API's own without it, it is null, which means the same.
@@ -24,7 +24,7 @@ class OpenAIResponsesShape:
         return own | {"type": "function"} | told | shown.shown_output(tool, "output_schema")
 
     def read(self, definition: JsonObject) -> Tool:
-        """Give the tool of a definition; one that OpenAI runs itself is refused."""
+        """Return the tool of a definition; one that OpenAI runs itself is refused."""
         if definition.get("type") != "function":
             definitions.refuse(definition.get("name"), f"is of type {quoted(definition.get('type'))}, which is no function")
         rest = {"strict": None} | definitions.others(definition, ("type", "name", "description", "parameters", "output_schema"))
@@ -46,16 +46,16 @@ class OpenAIResponsesAdapter:
     execute_tool = execution.execute_tool
 
     def generate_tool_description(self) -> JsonObject:
-        """Give the entry of a request's `tools`."""
+        """Return the entry of a request's `tools`."""
         return OpenAIResponsesShape().definition(self.tool)
 
     def parse_llm_response(self, text_or_message: JsonValue) -> tuple[Call, ...]:
-        """Give the calls among a response's `output` items, or of a single item."""
+        """Return the calls among a response's `output` items, or of a single item."""
         given = execution.answered(text_or_message, what="OpenAI's response")
         items = [given] if given.get("type") == "function_call" else execution.objects(given.get("output"), "`output`")
         calls = (item for item in items if item.get("type") == "function_call")
         return execution.own_calls(self.tool, (execution.made_call(c.get("name"), c.get("arguments"), c.get("call_id")) for c in calls))
 
     def format_tool_output(self, output: object, *, call_id: str = "") -> JsonObject:
-        """Give the `function_call_output` item; that API has no mark for an error, whose sentence speaks for itself."""
+        """Return the `function_call_output` item; that API has no mark for an error, whose sentence speaks for itself."""
         return {"type": "function_call_output", "call_id": call_id, "output": execution.text_of(execution.told(output)[0])}

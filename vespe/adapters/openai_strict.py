@@ -43,7 +43,7 @@ class _Rewriting:
         return {}
 
     def schema(self, given: Any, steps: Steps) -> JsonObject:
-        """Give one subschema as strict mode takes it; where that cannot be, it is refused and what is given is not used."""
+        """Return one subschema as strict mode takes it; where that cannot be, it is refused and what is given is not used."""
         if not isinstance(given, dict) or not set(given) - _ANNOTATIONS - {"$defs", "definitions"}:
             return self.refuse(steps, "allows any value, and strict mode takes only a named type: say which")
         for keyword in _REFUSED:
@@ -71,7 +71,7 @@ class _Rewriting:
         return listed
 
     def _merged(self, given: JsonObject, steps: Steps) -> JsonObject:
-        """Give a schema whose `allOf` is one with it, where they say different things."""
+        """Return a schema whose `allOf` is one with it, where they say different things."""
         if "allOf" not in given:
             return given
         merged = {keyword: value for keyword, value in given.items() if keyword != "allOf"}
@@ -134,7 +134,7 @@ class _Rewriting:
 
 
 def nullable(schema: JsonObject, said: JsonObject) -> JsonObject:
-    """Give a schema that takes null too; `said` is what is told of it to a model."""
+    """Return a schema that takes null too; `said` is what is told of it to a model."""
     if "$ref" in schema:
         return {"anyOf": [schema, {"type": "null"}], **said}
     made = dict(schema)
@@ -154,7 +154,7 @@ def _takes_null(branch: JsonObject) -> bool:
 
 
 def rewrite(schema: JsonObject) -> tuple[JsonObject, list[Refusal]]:
-    """Give an input schema as OpenAI's strict mode takes it, and all that it cannot be given (then the schema is of no use).
+    """Return an input schema as OpenAI's strict mode takes it, and all that it cannot be given (then the schema is of no use).
 
     Every object is closed and lists every property as required; what was optional takes null instead (`without_nulls` takes it
     out of the arguments again). What only narrows values and strict mode does not know is left out: Vespe checks each call
@@ -195,7 +195,7 @@ def _formats() -> frozenset[str]:
 
 
 def without_nulls(schema: JsonObject, arguments: JsonObject) -> JsonObject:
-    """Give strict mode's arguments as the tool's own schema takes them: a null that stands for an absent one is left out.
+    """Return strict mode's arguments as the tool's own schema takes them: a null that stands for an absent one is left out.
 
     That is a null for a property that is not required and whose own schema does not take null; neither argument is changed.
     """

@@ -21,7 +21,7 @@ _MAX_ANSWER_BYTES: Final = 4 * 1024 * 1024
 
 
 def tools_system_prompt(tools: Iterable[Tool]) -> str:
-    """Give the system prompt that tells a model without native tools which there are and how to call one."""
+    """Return the system prompt that tells a model without native tools which there are and how to call one."""
     lines = [strict_json.compact_json(_definition(tool)) for tool in tools]
     return (
         "You can call the tools below, each given as one line of JSON with its name, what it does, and the JSON Schema of its arguments.\n"
@@ -32,7 +32,7 @@ def tools_system_prompt(tools: Iterable[Tool]) -> str:
 
 
 def parse_call(text: str) -> Call | None:
-    """Give the call in a model's answer, or None where it is plain text; one Markdown fence around the whole is taken off.
+    """Return the call in a model's answer, or None where it is plain text; one Markdown fence around the whole is taken off.
 
     Raises ParsingError for an answer that tries to call a tool and is not exactly one JSON object, InvalidToolCall
     for an object that is no call; both say to the model what to write instead.
@@ -55,7 +55,7 @@ def parse_call(text: str) -> Call | None:
 
 
 def _only_of_list(body: str) -> str:
-    """Give the one object of a JSON list as text; raises ParsingError for several that hold a call. Other text is itself."""
+    """Return the one object of a JSON list as text; raises ParsingError for several that hold a call. Other text is itself."""
     if not body.startswith("["):
         return body
     try:
@@ -97,11 +97,11 @@ class PlainTextAdapter:
     execute_tool = execution.execute_tool
 
     def generate_tool_description(self) -> str:
-        """Give the system prompt for this tool alone; `tools_system_prompt` makes one for several."""
+        """Return the system prompt for this tool alone; `tools_system_prompt` makes one for several."""
         return tools_system_prompt([self.tool])
 
     def parse_llm_response(self, text_or_message: JsonValue) -> tuple[Call, ...]:
-        """Give the call in an answer, a text or a message whose `content` is one; none where it is plain text."""
+        """Return the call in an answer, a text or a message whose `content` is one; none where it is plain text."""
         text = text_or_message.get("content") if isinstance(text_or_message, dict) else text_or_message
         if not isinstance(text, str | None):
             raise ParsingError(f"the answer must be a text, not {describe(text)}", hint=_HINT)
@@ -109,6 +109,6 @@ class PlainTextAdapter:
         return () if call is None else execution.own_calls(self.tool, (call,))
 
     def format_tool_output(self, output: object, *, call_id: str = "") -> str:
-        """Give the text of the next user message: `{"result": …}` or `{"error": …}` behind the tool's name."""
+        """Return the text of the next user message: `{"result": …}` or `{"error": …}` behind the tool's name."""
         value, failed = execution.told(output)
         return execution.text_of({"tool": self.tool.name, "error" if failed else "result": value})

@@ -17,7 +17,7 @@ _MOST_KEYS: Final = 8
 
 
 def shape_of(definition: JsonObject) -> str | None:
-    """Give the name of the shape that a definition has, None where it is of none that Vespe knows."""
+    """Return the name of the shape that a definition has, None where it is of none that Vespe knows."""
     if "inputSchema" in definition:
         return "mcp"
     if "input_schema" in definition:
@@ -32,7 +32,7 @@ def shape_of(definition: JsonObject) -> str | None:
 
 
 def read_definition(definition: JsonValue) -> Tool:
-    """Give the tool of one definition, of whatever shape; raises InvalidDocument with the reason."""
+    """Return the tool of one definition, of whatever shape; raises InvalidDocument with the reason."""
     if not isinstance(definition, dict):
         raise InvalidDocument(f"must be an object, not {describe(definition)}")
     shape = shape_of(definition)
@@ -45,7 +45,7 @@ def read_definition(definition: JsonValue) -> Tool:
 
 
 def definitions_in(document: JsonValue, pointer: str = "") -> Iterator[tuple[str, JsonValue]]:
-    """Give (JSON Pointer, definition) for each definition in a document: one, a list, `{"tools": […]}`, or an MCP response.
+    """Return (JSON Pointer, definition) for each definition in a document: one, a list, `{"tools": […]}`, or an MCP response.
 
     Raises InvalidDocument for a document that is nested deeper than 200 levels.
     """

@@ -20,12 +20,12 @@ _SAID_ANYWAY: Final = ("openai-responses", "strict", False)
 
 
 def described(tool: Tool) -> JsonObject:
-    """Give `name`, and `description` where the tool has one."""
+    """Return `name`, and `description` where the tool has one."""
     return {"name": tool.name} | ({"description": tool.description} if tool.description else {})
 
 
 def own_fields(tool: Tool, shape: str) -> JsonObject:
-    """Give a copy of what config.json keeps for this API, with the fields kept for another where they mean the same here."""
+    """Return a copy of what config.json keeps for this API, with the fields kept for another where they mean the same here."""
     own: JsonObject = detached(_kept(tool, shape), called(tool.name))
     for field, shapes in _SHARED.items():
         held = [(other, field, _shared_place(_kept(tool, other), other).get(field)) for other in shapes]
@@ -36,18 +36,18 @@ def own_fields(tool: Tool, shape: str) -> JsonObject:
 
 
 def shown_schema(tool: Tool) -> JsonObject:
-    """Give a copy of the schema of the inputs as models see it: it refuses unknown arguments wherever Vespe will refuse them."""
+    """Return a copy of the schema of the inputs as models see it: it refuses unknown arguments wherever Vespe will refuse them."""
     made: JsonObject = detached(validator.closed_schema(tool.input_schema), called(tool.name))
     return made
 
 
 def shown_output(tool: Tool, key: str) -> JsonObject:
-    """Give `{key: …}` with a copy of the schema of the output, `{}` where the tool has none."""
+    """Return `{key: …}` with a copy of the schema of the output, `{}` where the tool has none."""
     return {} if tool.output_schema is None else {key: detached(tool.output_schema, called(tool.name))}
 
 
 def own_annotations(tool: Tool) -> JsonObject:
-    """Give a copy of the tool's annotations."""
+    """Return a copy of the tool's annotations."""
     made: JsonObject = detached(dict(tool.annotations), called(tool.name))
     return made
 

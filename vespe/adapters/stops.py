@@ -36,7 +36,7 @@ _INPUT: Final = ("input_tokens", "cache_read_input_tokens", "cache_creation_inpu
 
 
 def to_finish_reason(stop_reason: str | None) -> JsonObject:
-    """Give Anthropic's `stop_reason` as the fields of an OpenAI choice: `finish_reason`, and `native_finish_reason` beside it.
+    """Return Anthropic's `stop_reason` as the fields of an OpenAI choice: `finish_reason`, and `native_finish_reason` beside it.
 
     The second is the reason itself where OpenAI has no word for it alone (`stop_sequence`, `pause_turn`,
     `model_context_window_exceeded`, one that Vespe does not know), so that it comes back. Null stays null.
@@ -50,7 +50,7 @@ def to_finish_reason(stop_reason: str | None) -> JsonObject:
 
 
 def to_stop_reason(choice: JsonObject) -> str | None:
-    """Give Anthropic's `stop_reason` of an OpenAI choice; null, and a reason that nobody documents, is null."""
+    """Return Anthropic's `stop_reason` of an OpenAI choice; null, and a reason that nobody documents, is null."""
     choice = object_or_none(choice, "choice")
     native = choice.get("native_finish_reason")
     if isinstance(native, str) and native and (native in _FINISH or choice.get("finish_reason") in _STOP):
@@ -59,19 +59,19 @@ def to_stop_reason(choice: JsonObject) -> str | None:
 
 
 def finish_reason_of_done(done_reason: str | None, *, calls: bool) -> str | None:
-    """Give OpenAI's `finish_reason` of Ollama's `done_reason`, which is `stop` where the model called tools, too."""
+    """Return OpenAI's `finish_reason` of Ollama's `done_reason`, which is `stop` where the model called tools, too."""
     if calls and done_reason in ("stop", None):
         return "tool_calls"
     return {"stop": "stop", "length": "length", "load": "stop", "unload": "stop"}.get(str(done_reason))
 
 
 def done_reason_of(finish_reason: str | None) -> str | None:
-    """Give Ollama's `done_reason` of OpenAI's `finish_reason`."""
+    """Return Ollama's `done_reason` of OpenAI's `finish_reason`."""
     return None if finish_reason is None else "length" if finish_reason == "length" else "stop"
 
 
 def from_anthropic_usage(usage: JsonObject | None) -> JsonObject:
-    """Give OpenAI's `usage` of Anthropic's.
+    """Return OpenAI's `usage` of Anthropic's.
 
     Anthropic counts what its cache read and wrote apart from `input_tokens`; OpenAI's `prompt_tokens` count all of it, with
     `cached_tokens` and `cache_write_tokens` as details. What OpenAI has no field for stays under its own
@@ -94,7 +94,7 @@ def from_anthropic_usage(usage: JsonObject | None) -> JsonObject:
 
 
 def to_anthropic_usage(usage: JsonObject | None) -> JsonObject:
-    """Give Anthropic's `usage` of OpenAI's; what Anthropic has no field for is left out, but for its own that came along."""
+    """Return Anthropic's `usage` of OpenAI's; what Anthropic has no field for is left out, but for its own that came along."""
     usage = object_or_none(usage, "usage")
     details = _details(usage, "prompt_tokens_details")
     read, written = details.get("cached_tokens"), details.get("cache_write_tokens")
@@ -109,14 +109,14 @@ def to_anthropic_usage(usage: JsonObject | None) -> JsonObject:
 
 
 def from_ollama_usage(response: JsonObject | None) -> JsonObject:
-    """Give OpenAI's `usage` of the counts in Ollama's last line; absent ones are 0."""
+    """Return OpenAI's `usage` of the counts in Ollama's last line; absent ones are 0."""
     response = object_or_none(response, "usage")
     prompt, completion = _count(response.get("prompt_eval_count")), _count(response.get("eval_count"))
     return {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
 
 
 def to_ollama_usage(usage: JsonObject | None) -> JsonObject:
-    """Give Ollama's counts of OpenAI's `usage`."""
+    """Return Ollama's counts of OpenAI's `usage`."""
     counts = object_or_none(usage, "usage")
     return {"prompt_eval_count": _count(counts.get("prompt_tokens")), "eval_count": _count(counts.get("completion_tokens"))}
 

@@ -3,22 +3,13 @@
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from vespe import errors
 from vespe.agents.call_results import CallResult, not_run
 from vespe.agents.open_calls import ModelCall
 from vespe.calls import path as call_path
-from vespe.lazy import deferred
+from vespe.lazy import difflib
 from vespe.models import JsonObject, JsonValue, Tool
-
-if TYPE_CHECKING:
-    import difflib
-
-    from vespe.adapters import openai_strict
-else:
-    difflib = deferred("difflib")
-    openai_strict = deferred("vespe.adapters.openai_strict")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,11 +27,13 @@ class Ready:
 
 
 def check(call: ModelCall, tools: Mapping[str, Tool], *, strict: Collection[str] = ()) -> Ready | CallResult:
-    """Give the call ready to run, or the result that says why it does not.
+    """Return the call ready to run, or the result that says why it does not.
 
     `tools` are those that the model was shown, by name; `strict` names the ones shown in strict mode, whose nulls for what is
     absent are taken out again. Absent arguments, null and the empty text are `{}`, and nothing else is.
     """
+    from vespe.adapters import openai_strict
+
     if call.repeated:
         return not_run(call, f"the id {call.call_id!r} was used by an earlier call, and an id runs once", code="repeated_call")
     tool = tools.get(call.name)
@@ -55,7 +48,7 @@ def check(call: ModelCall, tools: Mapping[str, Tool], *, strict: Collection[str]
 
 
 def cut_places(calls: Sequence[ModelCall], finish_reason: str | None) -> frozenset[int]:
-    """Give the place of the last call where a limit of the model may have cut it off: it has no arguments, and nothing came behind it."""
+    """Return the place of the last call where a limit of the model may have cut it off: it has no arguments, and nothing came behind it."""
     if finish_reason not in ("length", "content_filter") or not calls or calls[-1].arguments not in (None, "", "{}"):
         return frozenset()
     return frozenset((calls[-1].place,))

@@ -37,7 +37,7 @@ class CallResult:
         return message | ({"is_error": True} if failed else {})
 
     def to_dict(self) -> JsonObject:
-        """Give the call, what the model was told, and the Outcome, as JSON says them."""
+        """Return the call, what the model was told, and the Outcome, as JSON says them."""
         made: JsonObject = {"id": self.call.call_id, "name": self.call.name, "arguments": self.call.arguments, "ran": self.ran}
         return made | {"content": self.message["content"], "outcome": self.outcome.to_dict(), "timing": self.timing}
 
@@ -49,12 +49,12 @@ class CallResult:
 
 
 def not_run(call: ModelCall, message: str, *, code: str = "not_run", retryable: bool = False, tool: Tool | None = None) -> CallResult:
-    """Give the result of a call that is not run, with the reason in words for the model."""
+    """Return the result of a call that is not run, with the reason in words for the model."""
     failure = Failure(code=code, message=message, retryable=retryable)
     return CallResult(call=call, outcome=Outcome(tool=call.name or None, uid=tool.uid if tool else None, error=failure))
 
 
 def interrupted(call: ModelCall, *, known: bool = True) -> CallResult:
-    """Give the result of a call that was begun and ended before its time; `known` is false where nobody saw it end."""
+    """Return the result of a call that was begun and ended before its time; `known` is false where nobody saw it end."""
     failure = Failure(code="interrupted", message=ENDED if known else _UNKNOWN)
     return CallResult(call=call, outcome=Outcome(tool=call.name or None, uid=None, error=failure), ran=True)

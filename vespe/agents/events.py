@@ -127,7 +127,7 @@ class EventSystem:
         return held.given()
 
     def bound(self, runner: Runner) -> "Runner":
-        """Give what runs calls by these events, and by `runner` where nobody subscribed and this system has no runner of its own."""
+        """Return what runs calls by these events, and by `runner` where nobody subscribed and this system has no runner of its own."""
         return _Bound(self, runner)
 
     def tool_definitions(self, *, timeout_s: float | None = None) -> list[JsonObject]:

@@ -38,7 +38,7 @@ class StreamContext:
         self.decides()
 
     def decides(self) -> CallPolicy:
-        """Give what decides on calls; raises UsageError, and InvalidDocument for a configuration's rule that is none."""
+        """Return what decides on calls; raises UsageError, and InvalidDocument for a configuration's rule that is none."""
         return policy_for(self.runner) if self.policy is None else self.policy
 
 
@@ -77,7 +77,7 @@ class ToolHandler(Protocol):
         ...
 
     def prepare_payload(self, payload: JsonObject, tool_definitions: Sequence[Tool | JsonObject], tools_system_prompt: str) -> JsonObject:
-        """Give a payload with the tools in the API's shape, and the prompt behind its system text; the one given stays as it is."""
+        """Return a payload with the tools in the API's shape, and the prompt behind its system text; the one given stays as it is."""
         ...
 
     def process_stream(
@@ -95,11 +95,11 @@ class Dialect(Protocol):
         ...
 
     def inner(self, payload: JsonObject) -> list[JsonObject]:
-        """Give a request's messages in the inner format."""
+        """Return a request's messages in the inner format."""
         ...
 
     def continuation(self, messages: Sequence[JsonObject], *, answered: int) -> list[JsonObject]:
-        """Give the last `answered` messages of a conversation, a model's turn and its results, in the API's format."""
+        """Return the last `answered` messages of a conversation, a model's turn and its results, in the API's format."""
         ...
 
 

@@ -30,7 +30,7 @@ class ClaudeHandler:
     def prepare_payload(
         self, payload: JsonObject, tool_definitions: Sequence[Tool | JsonObject], tools_system_prompt: str = ""
     ) -> JsonObject:
-        """Give the payload with `tools`, and the prompt behind its `system`, text or blocks; nothing given is changed."""
+        """Return the payload with `tools`, and the prompt behind its `system`, text or blocks; nothing given is changed."""
         made = dict(payload)
         if tools_system_prompt:
             system = payload.get("system") or ""
@@ -40,18 +40,18 @@ class ClaudeHandler:
         return made | {"tools": [*(payload.get("tools") or ()), *defined]} if defined else made
 
     def inner(self, payload: JsonObject) -> list[JsonObject]:
-        """Give the messages in the inner format."""
+        """Return the messages in the inner format."""
         return anthropic.to_openai_messages(payload.get("messages", ()))
 
     def continuation(self, messages: Sequence[JsonObject], *, answered: int) -> list[JsonObject]:
-        """Give the last two turns: ids that an earlier turn has used are made unique, in calls and results alike."""
+        """Return the last two turns: ids that an earlier turn has used are made unique, in calls and results alike."""
         turns: list[JsonObject] = anthropic.from_openai_messages(messages)["messages"]
         first = max(index for index, turn in enumerate(turns) if turn["role"] == "assistant")
         return turns[first:]
 
 
 def with_system_message(payload: JsonObject, prompt: str) -> JsonObject:
-    """Give a payload whose first system (or developer) message ends in `prompt`; without one, a system message comes first."""
+    """Return a payload whose first system (or developer) message ends in `prompt`; without one, a system message comes first."""
     if not prompt:
         return dict(payload)
     messages = checked(payload.get("messages", ()))
@@ -76,17 +76,17 @@ class GptHandler:
     def prepare_payload(
         self, payload: JsonObject, tool_definitions: Sequence[Tool | JsonObject], tools_system_prompt: str = ""
     ) -> JsonObject:
-        """Give the payload with `tools`, and the prompt behind the first system message, or as one; nothing given is changed."""
+        """Return the payload with `tools`, and the prompt behind the first system message, or as one; nothing given is changed."""
         made = with_system_message(payload, tools_system_prompt)
         defined = requests.definitions(tool_definitions, OpenAIShape())
         return made | {"tools": [*(payload.get("tools") or ()), *defined]} if defined else made
 
     def inner(self, payload: JsonObject) -> list[JsonObject]:
-        """Give the messages, whose format is the inner one."""
+        """Return the messages, whose format is the inner one."""
         return checked(payload.get("messages", ()))
 
     def continuation(self, messages: Sequence[JsonObject], *, answered: int) -> list[JsonObject]:
-        """Give the last messages as OpenAI takes them."""
+        """Return the last messages as OpenAI takes them."""
         return to_wire(messages[len(messages) - answered :])
 
 
@@ -103,17 +103,17 @@ class OllamaHandler:
     def prepare_payload(
         self, payload: JsonObject, tool_definitions: Sequence[Tool | JsonObject], tools_system_prompt: str = ""
     ) -> JsonObject:
-        """Give the payload with `tools`, and the prompt behind the first system message, or as one; nothing given is changed."""
+        """Return the payload with `tools`, and the prompt behind the first system message, or as one; nothing given is changed."""
         made = with_system_message(payload, tools_system_prompt)
         defined = requests.definitions(tool_definitions, OllamaShape())
         return made | {"tools": [*(payload.get("tools") or ()), *defined]} if defined else made
 
     def inner(self, payload: JsonObject) -> list[JsonObject]:
-        """Give the messages in the inner format."""
+        """Return the messages in the inner format."""
         return ollama.to_openai_messages(payload.get("messages", ()))
 
     def continuation(self, messages: Sequence[JsonObject], *, answered: int) -> list[JsonObject]:
-        """Give the last messages as Ollama takes them."""
+        """Return the last messages as Ollama takes them."""
         made: list[JsonObject] = ollama.from_openai_messages(messages)["messages"]
         return made[len(made) - answered :]
 

@@ -55,11 +55,11 @@ class Spent:
             self.usage[key] += value
 
     def over(self, limits: Limits) -> str:
-        """Give the name of the limit that ends the run at once, `max_tokens`, or ""."""
+        """Return the name of the limit that ends the run at once, `max_tokens`, or ""."""
         return "max_tokens" if limits.max_tokens is not None and self.usage["total_tokens"] >= limits.max_tokens else ""
 
     def over_calls(self, limits: Limits) -> str:
-        """Give `max_calls` where no further call may run, or ""."""
+        """Return `max_calls` where no further call may run, or ""."""
         return "max_calls" if limits.max_calls is not None and self.calls >= limits.max_calls else ""
 
 

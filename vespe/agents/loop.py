@@ -44,7 +44,7 @@ class RunResult:
     complete: bool = True
 
     def to_dict(self) -> JsonObject:
-        """Give the JSON shape of `vespe agent run --json`."""
+        """Return the JSON shape of `vespe agent run --json`."""
         return {
             "stop_reason": self.stop_reason,
             "text": self.text,
@@ -242,13 +242,13 @@ def _at_once(act: Callable[[], object]) -> object:
 
 
 def told_limit(iterations: int) -> str:
-    """Give what the model is told before its last turn."""
+    """Return what the model is told before its last turn."""
     rounds = "the one round" if iterations == 1 else f"all {iterations} rounds"
     return f"[vespe] You have used {rounds} of tool calls. Call no more tools: answer now, with what you have."
 
 
 def text_of(content: object) -> str:
-    """Give a message's content as text: its text parts, one after another."""
+    """Return a message's content as text: its text parts, one after another."""
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else []

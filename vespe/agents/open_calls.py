@@ -65,13 +65,13 @@ def read_turns(messages: Sequence[JsonObject]) -> Turns:
 
 
 def calls_of(message: JsonObject) -> list[JsonObject]:
-    """Give the calls of a message, or nothing; what is no object among them is a call that names no tool."""
+    """Return the calls of a message, or nothing; what is no object among them is a call that names no tool."""
     calls = message.get("tool_calls")
     return [call if isinstance(call, dict) else {} for call in calls] if isinstance(calls, list) else []
 
 
 def with_ids(message: JsonObject, *, before: int) -> JsonObject:
-    """Give a model's message whose calls all have ids: where one has none, or Vespe gave it, its place in the conversation counts.
+    """Return a model's message whose calls all have ids: where one has none, or Vespe gave it, its place in the conversation counts.
 
     `before` is the number of calls so far. Ids that a server gave stay as they came, repeated ones too.
     """

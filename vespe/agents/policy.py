@@ -111,7 +111,7 @@ class CallPolicy:
 
 
 def rules_of(user: JsonObject, project: JsonObject, *, paths: tuple[str, str] = ("", "")) -> tuple[Rule, ...]:
-    """Give the rules of the user's `approvals` and of the project's, which can only deny and ask.
+    """Return the rules of the user's `approvals` and of the project's, which can only deny and ask.
 
     `paths` are the two files, for the sentence of the InvalidDocument that this raises for what is no rule.
     """
@@ -119,7 +119,7 @@ def rules_of(user: JsonObject, project: JsonObject, *, paths: tuple[str, str] = 
 
 
 def policy_of(path: CallPath, *, policy: str = "ask", ask: Ask | None = None) -> CallPolicy:
-    """Give the policy for calls in a project; raises InvalidDocument for a configuration's rule that is none.
+    """Return the policy for calls in a project; raises InvalidDocument for a configuration's rule that is none.
 
     `policy` is one of `call_policy.POLICIES`; `ask` asks a person, and without it what would be asked is denied.
     """
@@ -130,7 +130,7 @@ def policy_of(path: CallPath, *, policy: str = "ask", ask: Ask | None = None) ->
 
 
 def policy_for(runner: object) -> CallPolicy:
-    """Give the policy of the project in which `runner` runs calls: a CallPath, or an EventSystem with one.
+    """Return the policy of the project in which `runner` runs calls: a CallPath, or an EventSystem with one.
 
     Raises UsageError for any other runner, since no configuration is known that could deny a call.
     """

@@ -29,12 +29,12 @@ class KeptAnswer:
 
 
 def subject(tool: Tool) -> str:
-    """Give what an answer is about: `scope/name`."""
+    """Return what an answer is about: `scope/name`."""
     return f"{tool.scope or defaults.PROJECT_TOOLS}/{tool.name}"
 
 
 def digest_of(tool: Tool) -> str:
-    """Give the digest that an answer is bound to: of the tool's directory, else of its definition; "" where nobody can vouch for it."""
+    """Return the digest that an answer is bound to: of the tool's directory, else of its definition; "" where nobody can vouch for it."""
     if tool.directory is not None:
         return walk.scan(os.path.dirname(tool.directory), os.path.basename(tool.directory)).digest or ""
     digest = TextDigest()
@@ -44,7 +44,7 @@ def digest_of(tool: Tool) -> str:
 
 
 def load(root: str) -> tuple[KeptAnswer, ...]:
-    """Give the answers kept for the project at `root`; what is damaged, or not private to this user, is none. Raises StorageError."""
+    """Return the answers kept for the project at `root`; what is damaged, or not private to this user, is none. Raises StorageError."""
     found = _file(root)
     if found is None or not _private(found[0]):
         return ()
@@ -85,7 +85,7 @@ def _change(root: str, change: Callable[[tuple[KeptAnswer, ...]], tuple[KeptAnsw
 
 
 def _file(root: str) -> tuple[str, str] | None:
-    """Give the file of a project's answers, and what it must say that it is about; None where there is no project."""
+    """Return the file of a project's answers, and what it must say that it is about; None where there is no project."""
     place = identity.place_of(os.path.realpath(root), defaults.PROJECT_DIR)
     if place is None:
         return None

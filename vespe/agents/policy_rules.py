@@ -63,7 +63,7 @@ def read_rules(document: JsonValue, *, path: str) -> tuple[Rule, ...]:
 
 
 def tightening(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
-    """Give the rules that a project may add to its user's: what it allows does not count."""
+    """Return the rules that a project may add to its user's: what it allows does not count."""
     return tuple(rule for rule in rules if rule.kind != "allow")
 
 

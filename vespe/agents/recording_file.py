@@ -95,7 +95,7 @@ def read_recording(path: str) -> JsonObject:
 
 
 def body_as_json(body: bytes) -> JsonObject:
-    """Give a body as a recording holds it: its text, or base64 of what is no UTF-8."""
+    """Return a body as a recording holds it: its text, or base64 of what is no UTF-8."""
     try:
         return {"body": body.decode("utf-8")}
     except UnicodeDecodeError:
@@ -103,7 +103,7 @@ def body_as_json(body: bytes) -> JsonObject:
 
 
 def body_of(answer: JsonObject) -> bytes:
-    """Give the body that `body_as_json` wrote; nothing for an answer that never came. Raises InvalidDocument."""
+    """Return the body that `body_as_json` wrote; nothing for an answer that never came. Raises InvalidDocument."""
     if isinstance(answer.get("body_base64"), str):
         try:
             return binascii.a2b_base64(answer["body_base64"], strict_mode=True)
@@ -113,7 +113,7 @@ def body_of(answer: JsonObject) -> bytes:
 
 
 def outcome_of(document: JsonObject) -> Outcome:
-    """Give the Outcome of its JSON shape."""
+    """Return the Outcome of its JSON shape."""
     error = document.get("error")
     kept: dict[str, Any] = {key: document[key] for key in ("result", "truncated", "logs") if key in document}
     failure = Failure(**error) if isinstance(error, dict) else None
@@ -121,7 +121,7 @@ def outcome_of(document: JsonObject) -> Outcome:
 
 
 def first_difference(recorded: JsonValue, given: JsonValue, pointer: str = "", *, masked: bool = False) -> tuple[str, str] | None:
-    """Give the pointer of the first place where two values differ and a sentence about it, None where they are the same.
+    """Return the pointer of the first place where two values differ and a sentence about it, None where they are the same.
 
     With `masked`, `***` in a recorded text stands for any text: a key stood there, which was not recorded.
     """

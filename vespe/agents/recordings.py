@@ -101,7 +101,7 @@ class ReplayProvider:
         on_event: OnEvent | None = None,
         cancel: threading.Event | None = None,
     ) -> Answer:
-        """Give the recorded answer, streamed or not as it was recorded; its events are told in either case."""
+        """Return the recorded answer, streamed or not as it was recorded; its events are told in either case."""
         recorded = self._document["turns"]
         streamed = self._turn < len(recorded) and recorded[self._turn]["request"].get("stream")
         if streamed or on_event is None:
@@ -113,7 +113,7 @@ class ReplayProvider:
 
     @contextmanager
     def send(self, payload: JsonObject, *, cancel: threading.Event | None = None) -> Iterator[Reply]:
-        """Give the next turn's answer; raises Diverged where the recording has another request there, or none."""
+        """Return the next turn's answer; raises Diverged where the recording has another request there, or none."""
         answer = self._next(payload)
         error = answer.get("error")
         if isinstance(error, dict) and "status" not in answer:
@@ -130,7 +130,7 @@ class ReplayProvider:
         """Do nothing: there are no connections."""
 
     def recorded_outcome(self, call_id: str) -> Outcome | None:
-        """Give what became of a call, each record once; None where nothing was recorded of it."""
+        """Return what became of a call, each record once; None where nothing was recorded of it."""
         with self._lock:
             for place, item in enumerate(self._outcomes):
                 if item["call_id"] == call_id:

@@ -2,19 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from vespe.adapters.openai import OpenAIShape
 from vespe.adapters.shown import own_fields
 from vespe.errors import KitNotFound, UsageError
-from vespe.lazy import deferred
 from vespe.models import JsonObject, Tool
 from vespe.projects.workspace import Workspace
-
-if TYPE_CHECKING:
-    from vespe.adapters import openai_strict
-else:
-    openai_strict = deferred("vespe.adapters.openai_strict")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +33,7 @@ def chosen(workspace: Workspace, *, names: Sequence[str] | None = None, kit: str
 
 
 def tool_set(tools: Iterable[Tool], *, strict: bool = False) -> ToolSet:
-    """Give the tools as a model is shown them; with `strict` in OpenAI's strict mode, but for those that cannot be said in it.
+    """Return the tools as a model is shown them; with `strict` in OpenAI's strict mode, but for those that cannot be said in it.
 
     Raises UsageError where two have one name.
     """
@@ -54,6 +47,8 @@ def tool_set(tools: Iterable[Tool], *, strict: bool = False) -> ToolSet:
 
 
 def _shown(tool: Tool, strict: bool) -> Tool | JsonObject:
+    from vespe.adapters import openai_strict
+
     if not strict:
         return tool
     schema, refusals = openai_strict.rewrite(tool.input_schema)

@@ -95,7 +95,7 @@ class Transcript:
         return True
 
     def as_document(self) -> JsonObject:
-        """Give the transcript as its file holds it: OpenAI's `model` and `messages`, and under `vespe` what was begun."""
+        """Return the transcript as its file holds it: OpenAI's `model` and `messages`, and under `vespe` what was begun."""
         begun = sorted(self.started & {call.place for call in self.open})
         document: JsonObject = {"model": self.model} if self.model else {}
         return document | {"messages": self.messages} | ({_OWN: {_STARTED: begun}} if begun else {})

@@ -14,7 +14,7 @@ DENIED = "the user has denied this call; do without it"
 
 
 def selected(transcript: Transcript, ids: Sequence[str] = ()) -> list[ModelCall]:
-    """Give the calls that wait, or those of these ids; raises NotFound where an id is none of theirs."""
+    """Return the calls that wait, or those of these ids; raises NotFound where an id is none of theirs."""
     waiting = transcript.open
     for wanted in ids:
         if all(call.call_id != wanted for call in waiting):

@@ -5,24 +5,16 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from vespe import defaults, errors
 from vespe.calls import expectations
 from vespe.calls.path import CallPath
 from vespe.documents import strict_json
 from vespe.files import atomic
-from vespe.lazy import deferred
+from vespe.lazy import concurrent_futures, tempfile
 from vespe.models import Call, JsonObject, JsonValue, Tool
 from vespe.processes import process
 from vespe.processes.signals import whole
-
-if TYPE_CHECKING:
-    import concurrent.futures as concurrent_futures
-    import tempfile
-else:
-    concurrent_futures = deferred("concurrent.futures")
-    tempfile = deferred("tempfile")
 
 _GIT = ("git", "-c", "user.name=Example", "-c", "user.email=example@example.invalid", "-c", "commit.gpgsign=false")
 
@@ -132,7 +124,7 @@ def recordable(example: JsonObject, result: ExampleResult) -> bool:
 
 @contextmanager
 def staged(tool: Tool) -> Iterator[str]:
-    """Give the directory that the examples share: with the tool's `example_files`, in a git repository where `example_git` asks."""
+    """Return the directory that the examples share: with the tool's `example_files`, in a git repository where `example_git` asks."""
     with tempfile.TemporaryDirectory(prefix="vespe-examples-", ignore_cleanup_errors=True) as made:
         directory = os.path.realpath(made)
         for name, text in tool.document.get("example_files", {}).items():

@@ -71,7 +71,7 @@ def _breaks_pattern(pattern: str, result: JsonValue) -> str | None:
 
 
 def first_difference(left: JsonValue, right: JsonValue) -> Steps | None:
-    """Give the steps to the first place where two values differ, as JSON compares: 1 and 1.0 are the same, true and 1 are not."""
+    """Return the steps to the first place where two values differ, as JSON compares: 1 and 1.0 are the same, true and 1 are not."""
     if isinstance(left, dict) and isinstance(right, dict):
         for key in (*right, *(key for key in left if key not in right)):
             if key not in left or key not in right:

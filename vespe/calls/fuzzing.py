@@ -5,20 +5,13 @@ import shlex
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from vespe.documents import strict_json
 from vespe.errors import MissingExtra, UsageError
-from vespe.lazy import deferred
+from vespe.lazy import hypothesis, hypothesis_jsonschema
 from vespe.models import JsonObject, Outcome, Tool
 from vespe.schemas import validator
-
-if TYPE_CHECKING:
-    import hypothesis
-    import hypothesis_jsonschema
-else:
-    hypothesis = deferred("hypothesis")
-    hypothesis_jsonschema = deferred("hypothesis_jsonschema")
 
 _BATCH: Final = 40
 _SHRINK_S: Final = 15.0
@@ -45,7 +38,7 @@ class FuzzFinding:
     command: str
 
     def to_json(self) -> JsonObject:
-        """Give the finding as `tool fuzz --json` prints it."""
+        """Return the finding as `tool fuzz --json` prints it."""
         return {"kind": self.kind, "message": self.message, "arguments": self.arguments, "command": self.command}
 
 

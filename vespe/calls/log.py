@@ -59,7 +59,7 @@ class CallLog:
         return None
 
     def _line(self, tool: Tool, arguments: JsonValue, outcome: Outcome) -> str:
-        """Give a line without its end; what is the same for each call of a tool is written once."""
+        """Return a line without its end; what is the same for each call of a tool is written once."""
         said = self._said.get(id(tool))
         if said is None or said[0] is not tool:
             known = {"project": self._root, "tool": tool.name, "uid": tool.uid, "scope": tool.scope}
@@ -92,7 +92,7 @@ def append(
 
 
 def read(project_root: str | None = None, *, limit: int = 100) -> list[JsonObject]:
-    """Give the last `limit` lines of a project's log, newest last; of all projects' without a root.
+    """Return the last `limit` lines of a project's log, newest last; of all projects' without a root.
 
     What is torn or no JSON object is passed over. Raises StorageError where a log cannot be read.
     """
@@ -122,7 +122,7 @@ def keep_output(data: bytes) -> str:
 
 
 def arguments_digest(arguments: JsonValue) -> str:
-    """Give the SHA-256 (hex) of arguments as canonical JSON: sorted keys, no spaces; of a text that is not JSON, as it is."""
+    """Return the SHA-256 (hex) of arguments as canonical JSON: sorted keys, no spaces; of a text that is not JSON, as it is."""
     if isinstance(arguments, (str, bytes)):
         try:
             arguments = strict_json.parse_json(arguments)

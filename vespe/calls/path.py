@@ -16,10 +16,9 @@ from vespe.calls import secrets as call_secrets
 from vespe.calls.executors import EXECUTORS
 from vespe.calls.executors.base import Context
 from vespe.calls.registry import ToolRegistry
-from vespe.documents import strict_json
+from vespe.documents import redaction, strict_json
 from vespe.documents.strict_json import text_encoder
 from vespe.kits import pinned
-from vespe.lazy import deferred
 from vespe.models import Call, Execution, Failure, JsonObject, JsonValue, Outcome, Tool
 from vespe.processes import process
 from vespe.processes.signals import in_main_thread, open_to_signals, own_handlers_wait, whole
@@ -32,9 +31,6 @@ from vespe.trust import gate
 
 if TYPE_CHECKING:
     from vespe.calls.executors.mcp.sessions import Sessions
-    from vespe.documents import redaction
-else:
-    redaction = deferred("vespe.documents.redaction")
 
 _RAISED: Final = (errors.UsageError, errors.NotFound, errors.InvalidDocument, errors.NotTrusted)
 """There was no call to make: these are raised. Every other failure is an Outcome's error."""
@@ -156,7 +152,7 @@ class CallPath:
 
     @contextmanager
     def _approved(self, tool: Tool, grant: gate.Grant) -> Iterator[tuple[Tool, str]]:
-        """Give the tool and the directory to run it in; both from the approved bytes where the grant is bound to them."""
+        """Return the tool and the directory to run it in; both from the approved bytes where the grant is bound to them."""
         if tool.directory is None:
             yield tool, self.workspace.root
             return
@@ -219,12 +215,12 @@ class _Attempt:
 
 
 def _kit_of(tool: Tool) -> str | None:
-    """Give the kit that the tool was found in; what a project's own tool claims to belong to is not asked."""
+    """Return the kit that the tool was found in; what a project's own tool claims to belong to is not asked."""
     return None if tool.scope in ("", defaults.PROJECT_TOOLS) else tool.scope
 
 
 def _deadline(call: Call, tool: Tool) -> float:
-    """Give the deadline in seconds: the caller's, else the tool's, else the default; raises UsageError for what is none."""
+    """Return the deadline in seconds: the caller's, else the tool's, else the default; raises UsageError for what is none."""
     if call.timeout_s is None:
         return tool.timeout_s or defaults.TIMEOUT_S
     if not 0 < call.timeout_s <= MAX_TIMEOUT_S:
@@ -237,7 +233,7 @@ def _timed(outcome: Outcome, started: float) -> Outcome:
 
 
 def checked_inputs(tool: Tool, arguments: JsonObject | str | bytes) -> JsonObject:
-    """Give a call's inputs as its tool's schema takes them, with the schema's defaults filled in.
+    """Return a call's inputs as its tool's schema takes them, with the schema's defaults filled in.
 
     Raises ParsingError for text that is not one strict JSON object, InvalidArguments with every violation.
     """
@@ -276,6 +272,7 @@ def _quoted(text: str | bytes, error: errors.InvalidDocument) -> str:
 
 
 def _finished(tool: Tool, execution: Execution, attempt: _Attempt) -> Outcome:
+
     secrets = attempt.secrets
     result, notes, text = _sayable(execution.result, execution.notes)
     if tool.output_schema is not None:
@@ -299,7 +296,7 @@ def _finished(tool: Tool, execution: Execution, attempt: _Attempt) -> Outcome:
 
 
 def as_told(tool: Tool, outcome: Outcome) -> Outcome:
-    """Give an Outcome that another runner than a call path made as a call path would: in JSON's words, cut at the tool's limit.
+    """Return an Outcome that another runner than a call path made as a call path would: in JSON's words, cut at the tool's limit.
 
     Raises InvalidOutput for a result that JSON cannot say.
     """
@@ -343,11 +340,12 @@ def _kept(whole: bytes) -> tuple[str | None, tuple[str, ...]]:
 
 
 def refused(tool: Tool, error: errors.VespeError) -> Outcome:
-    """Give the Outcome of a call that was refused before it could be made."""
+    """Return the Outcome of a call that was refused before it could be made."""
     return _failed(tool, error)
 
 
 def _failed(tool: Tool, error: errors.VespeError, *, secrets: tuple[str, ...] = ()) -> Outcome:
+
     details: Any = redaction.redact(error.details, secrets) if secrets else error.details
     failure = Failure(
         code=error.code,
@@ -372,4 +370,5 @@ def _without_secrets(kept: bytes, secrets: tuple[str, ...]) -> bytes:
 
 
 def _redacted_text(text: str, secrets: tuple[str, ...]) -> str:
+
     return str(redaction.redact(text, secrets)) if secrets else text

@@ -10,11 +10,8 @@ from typing import Any, Final, Protocol, runtime_checkable
 from vespe.calls.executors import EXECUTORS
 from vespe.calls.executors.base import Context
 from vespe.errors import TimedOut, ToolExecutionError, ToolImplementationNotFound, UsageError, VespeError
-from vespe.lazy import deferred
+from vespe.lazy import asyncio, concurrent_futures
 from vespe.models import Execution, JsonObject, JsonValue, Tool
-
-asyncio = deferred("asyncio")
-futures = deferred("concurrent.futures")
 
 _BEGIN_S: Final = 0.01
 """How often it is looked whether code that is to end has begun: only then can it be told so."""
@@ -70,7 +67,7 @@ class ToolRegistry:
                 raise ToolImplementationNotFound(name)
 
     def get(self, name: str) -> ToolImplementation:
-        """Give the implementation registered under `name`; raises ToolImplementationNotFound."""
+        """Return the implementation registered under `name`; raises ToolImplementationNotFound."""
         try:
             return self._implementations[name]
         except KeyError:
@@ -126,13 +123,13 @@ def _awaited(answer: Awaitable[JsonValue], name: str, timeout_s: float) -> JsonV
 
     if asyncio._get_running_loop() is None:
         return outcome()
-    with futures.ThreadPoolExecutor(1, "vespe-async-tool") as pool:
+    with concurrent_futures.ThreadPoolExecutor(1, "vespe-async-tool") as pool:
         made = pool.submit(outcome)
         try:
             return made.result()
         finally:
             while not made.done() and not begun:
-                futures.wait([made], timeout=_BEGIN_S)
+                concurrent_futures.wait([made], timeout=_BEGIN_S)
             if not made.done():
                 with contextlib.suppress(RuntimeError):  # its loop has ended meanwhile
                     begun[0].get_loop().call_soon_threadsafe(begun[0].cancel)

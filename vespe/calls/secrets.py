@@ -7,7 +7,7 @@ _APART: Final = "__"
 
 
 def names_of_secret(name: str, *, kit_id: str | None) -> tuple[str, ...]:
-    """Give the variables that may hold the secret `name`, the first that is set counts.
+    """Return the variables that may hold the secret `name`, the first that is set counts.
 
     For a tool of a kit that is `VESPE_<KIT>__NAME`, then NAME itself; for the project's own tools NAME alone. A name that
     begins with `VESPE_` and holds `__` is some kit's own, and is never looked up as it stands. A name with `__`, or `_` in
@@ -18,5 +18,5 @@ def names_of_secret(name: str, *, kit_id: str | None) -> tuple[str, ...]:
 
 
 def scoped_name(name: str, kit_id: str) -> str:
-    """Give the variable in which the secret `name` is one kit's alone."""
+    """Return the variable in which the secret `name` is one kit's alone."""
     return f"{_OWN}{kit_id.upper()}{_APART}{name}"

@@ -3,19 +3,14 @@
 import importlib
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 
 from vespe import defaults
 from vespe.cli import boundary
 from vespe.cli.verbs import VERBS
-from vespe.lazy import deferred
-
-if TYPE_CHECKING:
-    import difflib
-else:
-    difflib = deferred("difflib")
+from vespe.lazy import difflib
 
 
 class LazyGroup(click.Group):

@@ -5,21 +5,13 @@ import errno
 import os
 import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 
 from vespe import defaults, errors
-from vespe.lazy import deferred
+from vespe.lazy import traceback
 from vespe.processes import signals
-
-if TYPE_CHECKING:
-    import traceback
-
-    from vespe.cli import report
-else:
-    report = deferred("vespe.cli.report")
-    traceback = deferred("traceback")
 
 EXIT_CODES: Final[tuple[tuple[type[errors.VespeError], int], ...]] = (
     (errors.UsageError, 2),
@@ -52,7 +44,7 @@ CODES: Final[dict[str, int]] = {
 
 
 def exit_code(error: errors.VespeError) -> int:
-    """Give the exit code of an error of ours."""
+    """Return the exit code of an error of ours."""
     return next((code for parent, code in EXIT_CODES if isinstance(error, parent)), EXIT_FAILED)
 
 
@@ -74,6 +66,8 @@ def guarded(command: Callable[[Sequence[str]], int | None], arguments: Sequence[
 
 
 def _run(command: Callable[[Sequence[str]], int | None], arguments: Sequence[str]) -> int:
+    from vespe.cli import report
+
     try:
         with signals.termination_as_interrupt():
             code = command(arguments) or 0
@@ -140,6 +134,8 @@ def _nowhere(name: str) -> Any:
 
 
 def _unwritten(error: OSError) -> int:
+    from vespe.cli import report
+
     _discard_stdout()
     if isinstance(error, BrokenPipeError):
         return EXIT_BROKEN_PIPE
@@ -148,6 +144,8 @@ def _unwritten(error: OSError) -> int:
 
 
 def _told(error: click.ClickException | errors.VespeError, arguments: Sequence[str]) -> int:
+    from vespe.cli import report
+
     code, document = _usage(error) if isinstance(error, click.ClickException) else _failure(error)
     if "--json" in _options(arguments):
         report.emit_json({"error": document})
@@ -183,6 +181,8 @@ def _discard_stdout() -> None:
 
 
 def _bug(arguments: Sequence[str]) -> int:
+    from vespe.cli import report
+
     text = traceback.format_exc()
     verbs = [a for a in arguments if not a.startswith("-")][:2]
     report.note(

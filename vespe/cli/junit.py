@@ -17,7 +17,7 @@ class Case(NamedTuple):
 
 
 def junit_xml(suite: str, cases: Sequence[Case]) -> str:
-    """Give a document with one suite; characters that XML cannot say, and misleading ones, are shown as escapes."""
+    """Return a document with one suite; characters that XML cannot say, and misleading ones, are shown as escapes."""
     failed = sum(case.failure is not None for case in cases)
     seconds = sum(case.seconds for case in cases)
     counts = f'tests="{len(cases)}" failures="{failed}" errors="0" skipped="0" time="{seconds:.3f}"'

@@ -7,7 +7,7 @@ from vespe.projects.workspace import find_root
 
 
 def root_if_any(project_dir: str | None) -> str | None:
-    """Give the project's root; None outside a project, unless one was named."""
+    """Return the project's root; None outside a project, unless one was named."""
     try:
         return find_root(project_dir)
     except errors.ProjectNotFound:
@@ -17,12 +17,12 @@ def root_if_any(project_dir: str | None) -> str | None:
 
 
 def active_kits(root: str | None) -> tuple[str, ...]:
-    """Give the ids of the active kits of the project at `root`; none outside a project."""
+    """Return the ids of the active kits of the project at `root`; none outside a project."""
     return () if root is None else project.read_config(root).active_kits
 
 
 def document_of(kit: Kit, active: tuple[str, ...]) -> JsonObject:
-    """Give one kit as `kit list --json` prints it."""
+    """Return one kit as `kit list --json` prints it."""
     return {
         "kit_id": kit.kit_id,
         "name": kit.name,

@@ -23,7 +23,7 @@ def summary(findings: Sequence[Finding], tools: int) -> JsonObject:
 
 
 def document(findings: Sequence[Finding], tools: int) -> JsonObject:
-    """Give the document that scripts read."""
+    """Return the document that scripts read."""
     return {"findings": [finding.to_json() for finding in findings], "summary": summary(findings, tools)}
 
 
@@ -55,7 +55,7 @@ def show_github(findings: Sequence[Finding]) -> None:
 
 @contextlib.contextmanager
 def progress() -> Iterator[Callable[[int], None] | None]:
-    """Give what shows the number of tools so far, ten times a second, where stderr is a terminal; the line is cleared at the end."""
+    """Return what shows the number of tools so far, ten times a second, where stderr is a terminal; the line is cleared at the end."""
     if not sys.stderr.isatty():
         yield None
         return

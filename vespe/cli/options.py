@@ -42,5 +42,5 @@ user_option = click.option("--user", is_flag=True, help="The kits that you insta
 
 
 def lock_of(project_dir: str | None, *, user: bool) -> str:
-    """Give the path of the project's lock, or of the user's own; raises ProjectNotFound."""
+    """Return the path of the project's lock, or of the user's own; raises ProjectNotFound."""
     return lock.user_lock() if user else lock.project_lock(find_root(project_dir))

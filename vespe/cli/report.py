@@ -51,7 +51,7 @@ def one_line(text: str) -> str:
 
 
 def json_line(value: JsonValue) -> str:
-    """Give a value as one inert line of JSON."""
+    """Return a value as one inert line of JSON."""
     return inert_line(strict_json.compact_json(value))
 
 
@@ -65,7 +65,7 @@ def emit_result(result: JsonValue) -> None:
 
 
 def count(number: int, noun: str) -> str:
-    """Give a number with its noun: `1 tool`, `2 tools`."""
+    """Return a number with its noun: `1 tool`, `2 tools`."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 

@@ -2,24 +2,13 @@
 
 import sys
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 
 from vespe.cli import report
 from vespe.cli.escaping import inert_line
-from vespe.lazy import deferred
-
-if TYPE_CHECKING:
-    import rich.box as rich_box
-    import rich.console as rich_console
-    import rich.table as rich_table
-    import rich.text as rich_text
-else:
-    rich_box = deferred("rich.box")
-    rich_console = deferred("rich.console")
-    rich_table = deferred("rich.table")
-    rich_text = deferred("rich.text")
+from vespe.lazy import rich_box, rich_console, rich_table, rich_text
 
 _LAST_COLUMN: Final = 24
 """The least width of a table's last column, which holds the long text."""

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def document_of(tool: "ToolReview") -> JsonObject:
-    """Give one reviewed tool as `trust --json` prints it."""
+    """Return one reviewed tool as `trust --json` prints it."""
     return {
         "uid": tool.uid,
         "name": tool.name,
@@ -30,7 +30,7 @@ def show(tool: "ToolReview", *, place: str | None = None) -> None:
 
 
 def text_of(tool: "ToolReview", *, place: str) -> str:
-    """Give what `show` prints of one tool; many of them printed as one text cost less. `place` "" is not told."""
+    """Return what `show` prints of one tool; many of them printed as one text cost less. `place` "" is not told."""
     kind = report.one_line(tool.type or "no implementation of its own")
     lines = [
         f"\n{report.one_line(tool.name or tool.uid)}  ({kind})",

@@ -11,7 +11,7 @@ FORMAT_VERSION: Final = 1
 
 
 def string(document: JsonObject, key: str, *, path: str, default: str | None = None) -> str | None:
-    """Give the string under `key`, or `default` where the key is absent; raises InvalidDocument for another type."""
+    """Return the string under `key`, or `default` where the key is absent; raises InvalidDocument for another type."""
     value = document.get(key, default)
     if value is not default and not isinstance(value, str):
         raise wrong_type("a string", value, path=path, pointer=f"/{key}")
@@ -19,7 +19,7 @@ def string(document: JsonObject, key: str, *, path: str, default: str | None = N
 
 
 def strings(document: JsonObject, key: str, *, path: str, default: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """Give the array of strings under `key`; raises InvalidDocument for another type, with the pointer of the first wrong element."""
+    """Return the array of strings under `key`; raises InvalidDocument for another type, with the pointer of the first wrong element."""
     if key not in document:
         return default
     value = document[key]
@@ -32,7 +32,7 @@ def strings(document: JsonObject, key: str, *, path: str, default: tuple[str, ..
 
 
 def mapping(document: JsonObject, key: str, *, path: str) -> JsonObject:
-    """Give the object under `key`, or an empty one; raises InvalidDocument for another type."""
+    """Return the object under `key`, or an empty one; raises InvalidDocument for another type."""
     value = document.get(key, {})
     if not isinstance(value, dict):
         # An object may hold secrets, so what stands in its place may be one: it is not quoted.
@@ -53,7 +53,7 @@ def refuse_newer(document: JsonObject, *, path: str) -> None:
 
 
 def wrong_type(wanted: str, value: JsonValue, *, path: str, pointer: str) -> InvalidDocument:
-    """Give the error of a value that is not what it must be, quoting its beginning."""
+    """Return the error of a value that is not what it must be, quoting its beginning."""
     return InvalidDocument(f"must be {wanted}, not {_shown(value)}", path=path, pointer=pointer)
 
 

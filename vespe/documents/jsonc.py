@@ -41,7 +41,7 @@ def parse(text: str, *, path: str = "") -> Node:
 
 
 def find(node: Node, steps: Sequence[str], *, path: str = "") -> Member | None:
-    """Give the member that the keys of `steps` lead to, or None.
+    """Return the member that the keys of `steps` lead to, or None.
 
     Raises InvalidDocument where something on the way is no object, or has the key twice.
     """
@@ -147,7 +147,7 @@ class _Parser:
 
 
 def as_object(node: Node, *, path: str = "") -> JsonObject:
-    """Give the document's root object; raises InvalidDocument where it is anything else."""
+    """Return the document's root object; raises InvalidDocument where it is anything else."""
     if not isinstance(node.value, dict):
         raise InvalidDocument("must hold a JSON object", path=path, line=1)
     return node.value
@@ -158,7 +158,7 @@ _INDENT: Final = "  "
 
 
 def with_member(text: str, steps: Sequence[str], value: JsonValue, *, path: str = "") -> str:
-    """Give `text` with the member at `steps` set to `value`; objects on the way are made where they are missing.
+    """Return `text` with the member at `steps` set to `value`; objects on the way are made where they are missing.
 
     A new member comes last in its object, laid out as its neighbours are. Blank text stands for `{}`. Raises as `parse` and `find`.
     """
@@ -179,7 +179,7 @@ def with_member(text: str, steps: Sequence[str], value: JsonValue, *, path: str 
 
 
 def without_member(text: str, steps: Sequence[str], *, path: str = "") -> str:
-    """Give `text` without the member at `steps`; the same text where there is none. Raises as `with_member` does."""
+    """Return `text` without the member at `steps`; the same text where there is none. Raises as `with_member` does."""
     if not text.strip("\ufeff \t\r\n"):
         return text
     node = parse(text, path=path)
@@ -202,7 +202,7 @@ class _Layout:
         self.unit = (self.indent_at(first) if "\n" in text[root.start : first] else "") or _INDENT
 
     def indent_at(self, place: int) -> str:
-        """Give the white space that the line of `place` begins with."""
+        """Return the white space that the line of `place` begins with."""
         line = self.text.rfind("\n", 0, place) + 1
         rest = self.text[line:place].lstrip("\ufeff")
         return rest[: len(rest) - len(rest.lstrip(" \t"))]

@@ -10,12 +10,12 @@ def escape_pointer(token: str) -> str:
 
 
 def pointer_to(steps: Iterable[str | int]) -> str:
-    """Give the pointer of a path of keys and indexes; no steps are the whole document, `""`."""
+    """Return the pointer of a path of keys and indexes; no steps are the whole document, `""`."""
     return "".join(f"/{escape_pointer(str(step))}" for step in steps)
 
 
 def steps_of(pointer: str) -> tuple[str, ...]:
-    """Give the tokens of a pointer; raises ValueError where it is none."""
+    """Return the tokens of a pointer; raises ValueError where it is none."""
     if not pointer:
         return ()
     if pointer[0] != "/" or "~" in pointer.replace("~0", "").replace("~1", ""):
@@ -24,7 +24,7 @@ def steps_of(pointer: str) -> tuple[str, ...]:
 
 
 def resolve_pointer(document: Any, pointer: str) -> Any:
-    """Give what `pointer` stands for in `document`; raises LookupError where nothing does, ValueError for no pointer."""
+    """Return what `pointer` stands for in `document`; raises LookupError where nothing does, ValueError for no pointer."""
     value = document
     for token in steps_of(pointer):
         if isinstance(value, dict) and token in value:

@@ -15,7 +15,7 @@ _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[][{},:]|[^\s\][{},:"]+')
 
 
 def locate(text: str, pointers: Collection[str], *, kind: str = "json") -> dict[str, Position]:
-    """Give the position of each pointer: of the nearest value above it that is there, where it is not; never raises.
+    """Return the position of each pointer: of the nearest value above it that is there, where it is not; never raises.
 
     `kind` is `json`, `jsonl` (an array of its lines' values) or `yaml`. Linear in the text.
     """
@@ -82,7 +82,7 @@ class _Lines:
 
 
 def _offsets(text: str, start: int, end: int) -> Iterator[tuple[str, int]]:
-    """Give each value's pointer and offset; tolerant: what follows from brackets alone, in text that need not be JSON."""
+    """Return each value's pointer and offset; tolerant: what follows from brackets alone, in text that need not be JSON."""
     stack: list[tuple[str, int]] = []  # the pointer of each open container, and the next index, or -1 in an object
     key: str | None = None
     text_of_key = ""

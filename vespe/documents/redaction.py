@@ -32,7 +32,7 @@ _SHORT_ESCAPES: Final = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
 
 
 def redact(value: JsonValue, secrets: Collection[str]) -> JsonValue:
-    """Give a copy of `value` with `***` for each secret in its strings, keys included.
+    """Return a copy of `value` with `***` for each secret in its strings, keys included.
 
     Found are the secret itself, its hex, and its base64 wherever it stands in a longer encoded text, to the last bit, each of them also
     percent-encoded, and with the escapes of JSON or Python, twice over too; hex and base64 also across wrapped lines;

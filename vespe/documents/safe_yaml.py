@@ -1,18 +1,13 @@
 """YAML between text and data, with a safe loader, and the positions of its values."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from vespe import defaults
 from vespe.documents.strict_json import decode_utf8
 from vespe.errors import InvalidDocument
-from vespe.lazy import deferred
+from vespe.lazy import yaml
 from vespe.models import JsonValue
-
-if TYPE_CHECKING:
-    import yaml
-else:
-    yaml = deferred("yaml")
 
 
 def parse_yaml(data: bytes | str, *, path: str = "", limit: int = defaults.MAX_FILE_BYTES) -> JsonValue:
@@ -34,7 +29,7 @@ def parse_yaml(data: bytes | str, *, path: str = "", limit: int = defaults.MAX_F
 
 
 def yaml_positions(data: bytes | str) -> Iterator[tuple[tuple[str | int, ...], tuple[int, int]]]:
-    """Give the steps to each value of a YAML document with its line and column, from 1; raises as `parse_yaml` does."""
+    """Return the steps to each value of a YAML document with its line and column, from 1; raises as `parse_yaml` does."""
     text = decode_utf8(data, "") if isinstance(data, bytes) else data
     try:
         _refuse_yaml_bombs(text, "")

@@ -15,7 +15,7 @@ from vespe.models import JsonObject, JsonValue
 
 
 def text_encoder(encoder: json.JSONEncoder) -> Callable[[Any], str]:
-    """Give `encoder.encode` as a function whose C part is made once, not for each value: that is half of a small value's cost.
+    """Return `encoder.encode` as a function whose C part is made once, not for each value: that is half of a small value's cost.
 
     Raises what the encoder raises: TypeError, ValueError (a value that holds itself too), RecursionError.
     """
@@ -89,7 +89,7 @@ def compact_json(value: JsonValue) -> str:
 
 
 def repair_surrogates(text: str) -> str:
-    """Give `text` with each lone surrogate, which UTF-8 cannot say, as U+FFFD."""
+    """Return `text` with each lone surrogate, which UTF-8 cannot say, as U+FFFD."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace") if _has_surrogate(text) else text
 
 
@@ -197,7 +197,7 @@ def _has_surrogate(text: str) -> bool:
 
 
 def _line_of(text: str, needle: str | None) -> int:
-    """Give the line of the number or constant `needle`, or (None) of the first key that its object has already."""
+    """Return the line of the number or constant `needle`, or (None) of the first key that its object has already."""
     keys: list[set[str]] = []
     for token in _TOKEN.finditer(text):
         word = token[0]

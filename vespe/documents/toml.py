@@ -3,16 +3,11 @@
 import json
 import re
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from vespe.errors import InvalidDocument
-from vespe.lazy import deferred
+from vespe.lazy import tomllib
 from vespe.models import JsonObject
-
-if TYPE_CHECKING:
-    import tomllib
-else:
-    tomllib = deferred("tomllib")
 
 _BARE: Final = re.compile(r"[A-Za-z0-9_-]+")
 _HEADER: Final = re.compile(r"[ \t]*\[(?P<name>[^\[\]]+)\][ \t]*(?:#.*)?")
@@ -31,7 +26,7 @@ def read_toml(text: str, *, path: str = "") -> JsonObject:
 
 
 def with_table(text: str, above: str, name: str, *, values: Mapping[str, str | list[str]], path: str = "") -> str:
-    """Give `text` with the table `[above.name]` holding `values`; its other keys stay, a new table comes last.
+    """Return `text` with the table `[above.name]` holding `values`; its other keys stay, a new table comes last.
 
     Raises InvalidDocument for what is no TOML, or holds the table in a form that cannot be edited as lines.
     """
@@ -52,7 +47,7 @@ def with_table(text: str, above: str, name: str, *, values: Mapping[str, str | l
 
 
 def without_table(text: str, above: str, name: str, *, path: str = "") -> str:
-    """Give `text` without the table `[above.name]` and those beneath it; the same text where there is none. Raises as `with_table`."""
+    """Return `text` without the table `[above.name]` and those beneath it; the same text where there is none. Raises as `with_table`."""
     before = read_toml(text, path=path)
     if name not in _tables(before, above):
         return text
@@ -92,7 +87,7 @@ def _key(name: str) -> str:
 
 
 def _span(lines: list[str], above: str, name: str, *, beneath: bool = False) -> tuple[int, int] | None:
-    """Give the lines of the table's header and statements; `beneath` finds a table below it too. Comments behind belong to what follows."""
+    """Return the lines of the table's header and statements; `beneath` finds a table below it too. Comments behind belong to what follows."""
     start: int | None = None
     end = 0
     for statement in _statements(lines):
@@ -115,7 +110,7 @@ def _names_table(statement: str, wanted: list[str], *, beneath: bool) -> bool:
 
 
 def _keys(dotted: str) -> list[str]:
-    """Give the keys of a header, as TOML itself reads them."""
+    """Return the keys of a header, as TOML itself reads them."""
     try:
         document: Any = tomllib.loads(f"[{dotted}]")
     except tomllib.TOMLDecodeError:

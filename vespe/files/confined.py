@@ -139,7 +139,7 @@ class Directory:
         return list(self._entries(path, deep=False))
 
     def walk(self, path: str = ".") -> Iterator[Entry]:
-        """Give everything beneath a directory, each directory before what is in it, sorted, without what is in `.git`.
+        """Return everything beneath a directory, each directory before what is in it, sorted, without what is in `.git`.
 
         Links are given and never followed; a directory that cannot be gone into is given with its `problem`.
         """
@@ -185,7 +185,7 @@ class Directory:
 
 
 def replaced(text: str, old: str, new: str, *, replace_all: bool = False, path: str = "the text") -> tuple[str, int]:
-    """Give `text` with `old` replaced by `new`, and in how many places.
+    """Return `text` with `old` replaced by `new`, and in how many places.
 
     Raises InvalidArguments where `old` is empty or not there, or there more than once without `replace_all`.
     """

@@ -12,7 +12,7 @@ MAX_READ: Final = 200_000
 
 
 def read_lines(directory: Directory, path: str, *, start_line: int = 1, line_count: int | None = None) -> str:
-    """Give a file's text, or `line_count` of its lines from `start_line` (from 1), line ends as they are.
+    """Return a file's text, or `line_count` of its lines from `start_line` (from 1), line ends as they are.
 
     Raises InvalidArguments where the file has fewer lines, or the text has more than MAX_READ characters: never a cut one.
     """
@@ -31,7 +31,7 @@ def read_lines(directory: Directory, path: str, *, start_line: int = 1, line_cou
 
 
 def list_entries(directory: Directory, path: str = ".", *, recursive: bool = False, limit: int = 1000) -> dict[str, Any]:
-    """Give `{"entries": [{"path", "type", "size"?, "problem"?}], "truncated"}`: what is in a directory, or all beneath it."""
+    """Return `{"entries": [{"path", "type", "size"?, "problem"?}], "truncated"}`: what is in a directory, or all beneath it."""
     found = directory.walk(path) if recursive else iter(directory.list(path))
     entries = []
     for entry in islice(found, limit):
@@ -45,7 +45,7 @@ def list_entries(directory: Directory, path: str = ".", *, recursive: bool = Fal
 
 
 def search_lines(directory: Directory, query: Query, *, path: str = ".", limit: int = 100) -> dict[str, Any]:
-    """Give `{"matches": [{"path", "line", "text"}], "files_searched", "files_skipped", "truncated"}`."""
+    """Return `{"matches": [{"path", "line", "text"}], "files_searched", "files_skipped", "truncated"}`."""
     found = search(directory, query, path=path, limit=limit)
     return {
         "matches": [match._asdict() for match in found.matches],

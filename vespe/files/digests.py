@@ -38,7 +38,7 @@ def digest_of(files: Mapping[str, File]) -> str:
 
 
 def manifest_of(files: Mapping[str, File]) -> bytes:
-    """Give the lines that the digest of files is the SHA-256 of."""
+    """Return the lines that the digest of files is the SHA-256 of."""
     lines = (f"{path}\0{'x' if files[path].executable else '-'}\0{files[path].sha256}\n" for path in sorted(files))
     return "".join(lines).encode("utf-8")
 
@@ -67,7 +67,7 @@ class TextDigest:
         self._raw.update(chunk)
 
     def hexdigest(self) -> str:
-        """Give the digest of what came, once, at the end."""
+        """Return the digest of what came, once, at the end."""
         if self._text is None:
             return self._raw.hexdigest()
         self._text.update(self._held)

@@ -4,16 +4,11 @@ import fcntl
 import os
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from vespe.files.walk import open_beneath
-from vespe.lazy import deferred
+from vespe.lazy import ctypes
 from vespe.processes.signals import whole
-
-if TYPE_CHECKING:
-    import ctypes
-else:
-    ctypes = deferred("ctypes")
 
 _FS_IOC_GETVERSION: Final = 0x80087601
 _AT_EMPTY_PATH: Final = 0x1000
@@ -71,7 +66,7 @@ def place_of(root: str, *names: str) -> Place | None:
 
 
 def _generation(descriptor: int) -> int | None:
-    """Give the inode's generation, or None where the file system keeps none: 0 is what one that only pretends to says."""
+    """Return the inode's generation, or None where the file system keeps none: 0 is what one that only pretends to says."""
     if sys.platform != "linux":
         return None
     answer = bytearray(8)
@@ -83,7 +78,7 @@ def _generation(descriptor: int) -> int | None:
 
 
 def _birth(descriptor: int, status: os.stat_result) -> int | None:
-    """Give the time of birth in ns, or None where the system does not keep it; Python's own stat does not tell it on Linux."""
+    """Return the time of birth in ns, or None where the system does not keep it; Python's own stat does not tell it on Linux."""
     told = getattr(status, "st_birthtime", None)
     if told is not None or sys.platform != "linux":
         return None if told is None else int(told * 1e9)

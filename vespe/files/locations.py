@@ -5,16 +5,11 @@ import pwd
 import stat
 import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from vespe import defaults
 from vespe.errors import InvalidDocument, ProjectNotFound
-from vespe.lazy import deferred
-
-if TYPE_CHECKING:
-    import platformdirs
-else:
-    platformdirs = deferred("platformdirs")
+from vespe.lazy import platformdirs
 
 _APP: Final = "vespe"
 _XDG: Final = {
@@ -29,27 +24,27 @@ _NO_HOME: Final = "/nonexistent"
 
 
 def user_data_dir() -> str:
-    """Give the user's data directory (kits filled by hand); it may not exist."""
+    """Return the user's data directory (kits filled by hand); it may not exist."""
     return _user_dir("data")
 
 
 def user_config_dir() -> str:
-    """Give the directory of the user's own configuration; it may not exist."""
+    """Return the directory of the user's own configuration; it may not exist."""
     return _user_dir("config")
 
 
 def user_state_dir() -> str:
-    """Give the directory of approvals and of the log of calls; it may not exist."""
+    """Return the directory of approvals and of the log of calls; it may not exist."""
     return _user_dir("state")
 
 
 def user_cache_dir() -> str:
-    """Give the directory of what costs only time to lose; it may not exist."""
+    """Return the directory of what costs only time to lose; it may not exist."""
     return _user_dir("cache")
 
 
 def site_data_dirs() -> list[str]:
-    """Give the data directories that an administrator fills, in their order; they may not exist."""
+    """Return the data directories that an administrator fills, in their order; they may not exist."""
     if not _is_xdg():
         return platformdirs.site_data_dir(_APP, appauthor=False, multipath=True).split(os.pathsep)
     named = [path for path in os.environ.get("XDG_DATA_DIRS", "").split(":") if os.path.isabs(path)]
@@ -57,7 +52,7 @@ def site_data_dirs() -> list[str]:
 
 
 def shipped_kits_dir() -> str | None:
-    """Give the directory of the kits that ship with Vespe: inside the wheel, or beside the package in a source checkout."""
+    """Return the directory of the kits that ship with Vespe: inside the wheel, or beside the package in a source checkout."""
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     candidates = (os.path.join(package, "data", "kits"), os.path.join(os.path.dirname(package), "kits"))
     return next((path for path in candidates if _holds_kits(path)), None)
@@ -69,7 +64,7 @@ def find_project(
     explicit: str | os.PathLike[str] | None = None,
     environ: Mapping[str, str] | None = None,
 ) -> str:
-    """Give the absolute path of the nearest directory, at the start or above it, that holds a directory `.vespe`.
+    """Return the absolute path of the nearest directory, at the start or above it, that holds a directory `.vespe`.
 
     It starts at `explicit` (`--project DIR`), else at VESPE_PROJECT, else at `start`, else in the working directory.
     Raises ProjectNotFound, and InvalidDocument where `.vespe` is a symbolic link, which Vespe does not follow.

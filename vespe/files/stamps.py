@@ -12,7 +12,7 @@ _SETTLED_NS: Final = 100_000_000
 
 
 def stamp(path: str) -> Stamp:
-    """Give the stamp of what is at `path`, following links."""
+    """Return the stamp of what is at `path`, following links."""
     try:
         status = os.stat(path)
     except OSError:

@@ -68,7 +68,7 @@ def open_beneath(root: str, *names: str) -> int:
 
 
 def hash_file(path: str, descriptor: int, status: os.stat_result) -> str:
-    """Give the SHA-256 (hex) of an open file's normalised bytes: the plain Visit."""
+    """Return the SHA-256 (hex) of an open file's normalised bytes: the plain Visit."""
     digest = TextDigest()
     for chunk in open_chunks(descriptor, status):
         digest.update(chunk)

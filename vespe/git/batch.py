@@ -23,7 +23,7 @@ _BLOBS: Final = (FILE, EXECUTABLE, _LINK)
 
 
 def parsed(session: Session, said: bytes) -> dict[str, Object]:
-    """Give every object of a repository by its id, from git's answer to QUESTION; raises Refused for what is none."""
+    """Return every object of a repository by its id, from git's answer to QUESTION; raises Refused for what is none."""
     objects: dict[str, Object] = {}
     at = 0
     while header := _HEADER.match(said, at):
@@ -39,7 +39,7 @@ def parsed(session: Session, said: bytes) -> dict[str, Object]:
 
 
 def commit_of(objects: Mapping[str, Object], identity: str) -> str | None:
-    """Give the commit behind an object, a commit's or a tag's; None where there is none."""
+    """Return the commit behind an object, a commit's or a tag's; None where there is none."""
     while (found := objects.get(identity)) is not None and found.kind == b"tag":
         tagged = _TAGGED.match(found.data)
         if tagged is None:
@@ -73,7 +73,7 @@ def entries(session: Session, tree: str, paths: Collection[str] = (), *, recursi
 
 
 def contents(session: Session, entry: TreeEntry) -> bytes:
-    """Give the bytes of a listed file; raises Refused where they are not in the session's objects."""
+    """Return the bytes of a listed file; raises Refused where they are not in the session's objects."""
     return _bytes(session, entry.key, b"blob", entry.path)
 
 

@@ -10,7 +10,7 @@ _TIMEOUT_S = 60.0
 
 
 def changed_paths(revision: str, *, cwd: str | None = None) -> frozenset[str]:
-    """Give the real paths of the files that differ from `revision`, untracked ones too, and of every directory above each.
+    """Return the real paths of the files that differ from `revision`, untracked ones too, and of every directory above each.
 
     Raises UsageError where there is no such revision, NotFound outside a git work tree or without git.
     """

@@ -98,7 +98,7 @@ def list_tree(session: Session, tree: str, *paths: str, recursive: bool = True) 
 
 
 def read_blobs(session: Session, wanted: Sequence[TreeEntry]) -> Iterator[tuple[TreeEntry, bytes]]:
-    """Give the bytes of files in the order asked for, a few MiB at a time; the caller has bounded their sizes."""
+    """Return the bytes of files in the order asked for, a few MiB at a time; the caller has bounded their sizes."""
     if session.objects:
         return (yield from ((entry, _as_listed(session, entry)) for entry in wanted))
     batch: list[TreeEntry] = []

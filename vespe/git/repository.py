@@ -138,7 +138,7 @@ def _late(session: Session) -> TimedOut:
 
 
 def environment(kind: str) -> dict[str, str]:
-    """Give the environment that git runs in, for sources of one kind."""
+    """Return the environment that git runs in, for sources of one kind."""
     passed = {name: os.environ[name] for name in _PASSED if name in os.environ}
     return passed | _FIXED | {"GIT_ALLOW_PROTOCOL": _PROTOCOLS.get(kind, "none")}
 

@@ -3,18 +3,13 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from vespe import defaults
 from vespe.errors import InvalidDocument, NotFound, ToolExecutionError, UsageError
 from vespe.files import atomic
-from vespe.lazy import deferred
+from vespe.lazy import tempfile
 from vespe.processes import process
-
-if TYPE_CHECKING:
-    import tempfile
-else:
-    tempfile = deferred("tempfile")
 
 _TIMEOUT_S: Final = 60.0
 _MOST_FILES: Final = 20_000
@@ -23,7 +18,7 @@ _REGULAR: Final = ("100644", "100755")
 
 @contextmanager
 def checked_out(name: str, *, cwd: str | None = None) -> Iterator[str]:
-    """Give a private directory with what `REV:path` names (as git reads it: from the top, or `REV:./path` from here).
+    """Return a private directory with what `REV:path` names (as git reads it: from the top, or `REV:./path` from here).
 
     It is called as the last part of the path is, since a tool's directory must have its uid's name. Links and submodules are
     left out; no filter or hook runs. Raises UsageError where git knows no such directory, NotFound where there is no git

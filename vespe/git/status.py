@@ -15,7 +15,7 @@ _USERS: Final = frozenset({"system", "global", "command"})
 
 
 def status(directory: Directory, *, path: str = ".", run: Run) -> list[str]:
-    """Give the branch and the files beneath `path` that are changed, staged or not in git, in git's short format.
+    """Return the branch and the files beneath `path` that are changed, staged or not in git, in git's short format.
 
     `run` is `subprocess.run`. Raises ToolExecutionError where git fails, where there is no repository, and where
     the repository's own configuration names filter programs, which git would run over the files that it compares;
@@ -25,7 +25,7 @@ def status(directory: Directory, *, path: str = ".", run: Run) -> list[str]:
 
 
 def diff(directory: Directory, *options: str, path: str = ".", run: Run) -> str:
-    """Give a unified diff of what is beneath `path`; `options` are git's own: `--cached`, revisions. Raises as `status` does.
+    """Return a unified diff of what is beneath `path`; `options` are git's own: `--cached`, revisions. Raises as `status` does.
 
     An option can make git write or run something: what comes from a model must be checked not to be one.
     """

@@ -4,15 +4,9 @@ import functools
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from vespe.errors import AddressRefused, Refused
-from vespe.lazy import deferred
-
-if TYPE_CHECKING:
-    import ipaddress
-else:
-    ipaddress = deferred("ipaddress")
+from vespe.lazy import ipaddress
 
 _SHAPE = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://([^/?#]*)([^?#]*)(\?[^#]*)?(?:#.*)?", re.DOTALL)
 _AUTHORITY = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]+))(?::([0-9]{1,5}))?")
@@ -128,7 +122,7 @@ def why_denied(address: str) -> str | None:
 
 
 def carried(address: str) -> str | None:
-    """Give the IPv4 address that a valid IPv6 address carries, or None."""
+    """Return the IPv4 address that a valid IPv6 address carries, or None."""
     parsed = ipaddress.ip_address(address.partition("%")[0])
     number = int(parsed) if parsed.version == 6 else 1 << 127
     high, low = number >> 32, number & 0xFFFFFFFF

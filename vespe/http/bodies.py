@@ -34,7 +34,7 @@ def read(stream: Iterable[bytes], headers: Iterable[tuple[str, str]], *, host: s
 
 
 def pieces(stream: Iterable[bytes], headers: Iterable[tuple[str, str]], *, host: str, max_bytes: int) -> Iterator[bytes]:
-    """Give a body as it comes, decompressed; raises as `read` does, OutputTooLarge behind the piece that passed `max_bytes`."""
+    """Return a body as it comes, decompressed; raises as `read` does, OutputTooLarge behind the piece that passed `max_bytes`."""
     codings = [coding.strip().lower() for name, value in headers if name == "content-encoding" for coding in value.split(",")]
     codings = [coding for coding in codings if coding not in ("", "identity")]
     inflate = _Inflate(host) if codings else None
@@ -52,7 +52,7 @@ def pieces(stream: Iterable[bytes], headers: Iterable[tuple[str, str]], *, host:
 
 
 def decode(body: bytes, content_type: str) -> tuple[str, str]:
-    """Give a body as text by the charset of its Content-Type (UTF-8 without one), and a note where bytes were repaired.
+    """Return a body as text by the charset of its Content-Type (UTF-8 without one), and a note where bytes were repaired.
 
     A byte order mark is dropped; bytes that the charset cannot read become U+FFFD; an unknown charset counts as UTF-8.
     """

@@ -6,25 +6,16 @@ import threading
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
 from vespe import defaults
 from vespe.errors import InvalidArguments, Refused, ToolExecutionError
 from vespe.http import bodies, sockets
 from vespe.http.addresses import Url, listed, parse_url
-from vespe.lazy import deferred
 
 # httpcore2 without httpx2: its pool, TLS and HTTP/1.1 are all that is needed here; a process that makes one request
 # takes 98 ms with it and 143 ms with httpx2, which would add URL, proxy and .netrc rules to switch off again.
-if TYPE_CHECKING:
-    import ssl
-    from urllib import parse as urls
-
-    import httpcore2
-else:
-    ssl = deferred("ssl")
-    httpcore2 = deferred("httpcore2")
-    urls = deferred("urllib.parse")
+from vespe.lazy import httpcore2, ssl, urls
 
 MAX_REDIRECTS: Final = 5
 _KEPT_CONNECTIONS: Final = 16
@@ -59,7 +50,7 @@ class Response:
     url: str
 
     def header(self, name: str) -> str | None:
-        """Give the first value of a header, named in lower case, or None."""
+        """Return the first value of a header, named in lower case, or None."""
         return next((value for key, value in self.headers if key == name), None)
 
 

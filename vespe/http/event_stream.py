@@ -43,7 +43,7 @@ class Lines:
         return lines
 
     def close(self) -> list[bytes]:
-        """Give the last line, where the body did not end it."""
+        """Return the last line, where the body did not end it."""
         last = bytes(self._waiting)
         self._waiting.clear()
         if self.fault is not None or not last:
@@ -124,14 +124,14 @@ class EventStream:
         return self._events(self._lines.feed(data))
 
     def close(self) -> list[tuple[str, bytes]]:
-        """Give the last event, where the body did not end it."""
+        """Return the last event, where the body did not end it."""
         fault = self._lines.fault
         made = self._events([*self._lines.close(), b""]) if fault is None else []
         self._data, self._name = [], ""
         return made
 
     def stray(self) -> bytes:
-        """Give the lines that were no fields: all of a body without events, of another those that begin as an object does."""
+        """Return the lines that were no fields: all of a body without events, of another those that begin as an object does."""
         return b"\n".join(self._stray)
 
     def _events(self, lines: list[bytes]) -> list[tuple[str, bytes]]:

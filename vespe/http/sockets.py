@@ -9,18 +9,11 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
+from typing import Any, Final, NoReturn, TypeVar
 
 from vespe.errors import AddressRefused, Interrupted, TimedOut, ToolExecutionError, VespeError
 from vespe.http import addresses
-from vespe.lazy import deferred
-
-if TYPE_CHECKING:
-    import socket
-    import ssl
-else:
-    socket = deferred("socket")
-    ssl = deferred("ssl")
+from vespe.lazy import socket, ssl
 
 T = TypeVar("T")
 Resolve = Callable[[str, int], Sequence[str]]
@@ -90,7 +83,7 @@ class Limits:
             LIMITS.reset(token)
 
     def remaining(self) -> float:
-        """Give the seconds that are left; raises TimedOut where there are none, Interrupted where the call is cancelled."""
+        """Return the seconds that are left; raises TimedOut where there are none, Interrupted where the call is cancelled."""
         if self._cancel is not None and self._cancel.is_set():
             raise Interrupted(f"{self._what} was cancelled")
         now = time.monotonic()
@@ -161,7 +154,7 @@ class Stream:
                 view = view[self._attempt(functools.partial(self._sock.send, view), select.POLLOUT) :]
 
     def start_tls(self, ssl_context: "ssl.SSLContext", server_hostname: str | None = None, **unused: Any) -> "Stream":
-        """Give the same connection under TLS, the server's certificate verified for `server_hostname`."""
+        """Return the same connection under TLS, the server's certificate verified for `server_hostname`."""
         name = (server_hostname or self._host).removesuffix(".")
         with contextlib.ExitStack() as undo:
             undo.callback(self.close)

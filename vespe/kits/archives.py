@@ -49,7 +49,7 @@ class _Member:
 
 
 def pack(tree: KitTree) -> bytes:
-    """Give the archive of a kit: a function of its files' paths, bytes and executable bits alone."""
+    """Return the archive of a kit: a function of its files' paths, bytes and executable bits alone."""
     pieces: list[bytes] = []
     members: list[_Member] = []
     offset = 0
@@ -134,7 +134,7 @@ class _Archive:
         os.close(self._descriptor)
 
     def members(self) -> list[_Member]:
-        """Give the members in order; whatever is not exactly as `pack` writes it is refused."""
+        """Return the members in order; whatever is not exactly as `pack` writes it is refused."""
         if self._size > _MAX_BYTES:
             raise Refused(f"{self._path} has {self._size} bytes, more than any kit", hint="nothing of it was installed")
         end = self._read(self._size - _END.size, _END.size) if self._size >= _END.size else b""
@@ -152,7 +152,7 @@ class _Archive:
         return found
 
     def contents(self, member: _Member) -> bytes:
-        """Give a member's bytes; raises InvalidDocument where they do not fit its checksum."""
+        """Return a member's bytes; raises InvalidDocument where they do not fit its checksum."""
         header = member.local()
         data = self._read(member.offset, len(header) + member.size)
         if not data.startswith(header) or zlib.crc32(data[len(header) :]) != member.crc:

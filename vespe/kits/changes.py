@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from vespe import defaults
 from vespe.documents import strict_json
@@ -11,14 +11,9 @@ from vespe.errors import InvalidDocument, StorageError, VespeError
 from vespe.files import atomic, digests
 from vespe.files.digests import File, Tree
 from vespe.kits import versions
-from vespe.lazy import deferred
+from vespe.lazy import difflib
 from vespe.models import JsonObject, JsonValue
 from vespe.schemas.comparison.contracts import VERDICTS, Change, Verdict
-
-if TYPE_CHECKING:
-    import difflib
-else:
-    difflib = deferred("difflib")
 
 _FIELDS: Final = ("description", "schema", "implementation_details", "permissions", "secrets", "limits", "annotations", "name", "version")
 _KIT_FIELDS: Final = ("version", "allow_types", "allow_hosts", "secrets", "license", "homepage")
@@ -45,7 +40,7 @@ class ToolChange:
     diffs: tuple[str, ...]
 
     def to_json(self) -> JsonObject:
-        """Give the change as `kit update --json` prints it."""
+        """Return the change as `kit update --json` prints it."""
         return {
             "uid": self.uid,
             "tool": self.name,
@@ -73,7 +68,7 @@ class KitChange:
 
 
 def fields_json(fields: Mapping[str, tuple[JsonValue, JsonValue]]) -> JsonObject:
-    """Give fields, old and new, as `kit update --json` prints them."""
+    """Return fields, old and new, as `kit update --json` prints them."""
     return {key: {"old": old, "new": new} for key, (old, new) in fields.items()}
 
 
@@ -139,7 +134,7 @@ def _said(paths: list[str], old: Mapping[str, File], new: Mapping[str, File]) ->
 
 
 def _diff(old: str, new: str, path: str) -> str:
-    """Give a unified diff of one text, or say that it is none, or too long to be read here."""
+    """Return a unified diff of one text, or say that it is none, or too long to be read here."""
     texts = [_text(os.path.join(side, path)) for side in (old, new)]
     if any(text is None for text in texts):
         return f"{path} is not shown: it is no text, or longer than {_MAX_SHOWN // 1024} KiB"

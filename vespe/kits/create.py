@@ -67,7 +67,7 @@ def _draft(kit_id: str) -> drafts.Draft:
 
 
 def aside_of(root: str, kit_id: str) -> str:
-    """Give a fresh name in `root` for a kit that is being made or taken away."""
+    """Return a fresh name in `root` for a kit that is being made or taken away."""
     return os.path.join(root, f".{kit_id}.{os.urandom(6).hex()}.tmp")
 
 
@@ -146,7 +146,7 @@ WORKFLOW: Final = ".github/workflows/kit.yml"
 
 
 def kit_files(kit_id: str, *, title: str, summary: str) -> dict[str, str]:
-    """Give the texts of a new kit's files, by path, but for kit_config.json and its tools."""
+    """Return the texts of a new kit's files, by path, but for kit_config.json and its tools."""
     return {
         "README.md": _README.format(kit_id=kit_id, title=title, summary=summary),
         WORKFLOW: _WORKFLOW.format(kit_id=kit_id),

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from vespe import defaults
 from vespe.documents import strict_json
@@ -15,12 +14,6 @@ from vespe.kits import names, roots, signatures
 from vespe.kits.origins import CommitOrigin, FolderOrigin, Origin
 from vespe.kits.sources import KitSource
 from vespe.kits.trees import KitTree
-from vespe.lazy import deferred
-
-if TYPE_CHECKING:
-    from vespe.kits import archives
-else:
-    archives = deferred("vespe.kits.archives")
 
 Progress = Callable[[str], None]
 _REPOSITORY = ("HEAD", "objects", "refs")
@@ -103,7 +96,7 @@ def remote_ref(source: KitSource, base: str, *, directory: str) -> RemoteRef | N
 
 
 def open_session(source: KitSource, base: str, *, directory: str, progress: Progress | None = None) -> Session | None:
-    """Give what is needed to ask git about a source; None for what is in no git. Raises NotFound where a path leads nowhere."""
+    """Return what is needed to ask git about a source; None for what is in no git. Raises NotFound where a path leads nowhere."""
     if not source.remote and not _is_repository(path := source.path(base)):
         if not os.path.lexists(path):
             raise NotFound(f"there is no {path}", hint="a source is a URL, gh:owner/repo, or a path that begins with / or .")
@@ -125,6 +118,8 @@ def _chosen(request: Request, origin: Callable[[str], Origin], what: str) -> tup
 
 
 def _from_archive(request: Request) -> KitTree:
+    from vespe.kits import archives
+
     path = request.source.path(request.base)
     if not os.path.lexists(path):
         raise NotFound(f"there is no {path}", hint="`vespe kit pack` makes such a file")
@@ -180,7 +175,7 @@ def _kit_id(origin: Origin, name: str, what: str) -> str:
 
 
 def _checked_id(config: bytes, name: str, place: str) -> str:
-    """Give the id that a kit_config.json states, wherever it comes from: what is no id never becomes a path."""
+    """Return the id that a kit_config.json states, wherever it comes from: what is no id never becomes a path."""
     document = strict_json.parse_object(config, path=place)
     kit_id = document.get("kit_id")
     if not isinstance(kit_id, str) or not roots.KIT_ID.fullmatch(kit_id):

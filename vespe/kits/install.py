@@ -14,14 +14,10 @@ from vespe.kits.fetch import Fetched, Progress, Request
 from vespe.kits.lock import LockedKit
 from vespe.kits.sources import KitSource
 from vespe.kits.staging import Staged
-from vespe.lazy import deferred
 from vespe.trust import approvals
 
 if TYPE_CHECKING:
-    from vespe.kits import review as kit_review
     from vespe.kits.review import KitReview
-else:
-    kit_review = deferred("vespe.kits.review")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,13 +37,13 @@ class Prepared:
 
 
 def base_of(lock: str) -> str:
-    """Give the directory that relative paths in a lock begin at: a project's root, or where the user's own lock is."""
+    """Return the directory that relative paths in a lock begin at: a project's root, or where the user's own lock is."""
     directory = os.path.dirname(lock)
     return directory if lock == kit_lock.user_lock() else os.path.dirname(directory)
 
 
 def kept_source(source: KitSource, lock: str, cwd: str) -> KitSource:
-    """Give a source as the lock keeps it: a relative path begins at the lock's base, so that clones of both find each other."""
+    """Return a source as the lock keeps it: a relative path begins at the lock's base, so that clones of both find each other."""
     if source.remote or os.path.isabs(source.text):
         return source
     path = source.path(cwd)
@@ -60,6 +56,8 @@ def kept_source(source: KitSource, lock: str, cwd: str) -> KitSource:
 @contextmanager
 def prepared(requests: Sequence[Request], *, progress: Progress | None = None) -> Iterator[Prepared]:
     """Fetch and stage kits, to be shown; nothing is installed when this ends without `install`. Raises as `kit_fetch.fetch` does."""
+    from vespe.kits import review as kit_review
+
     threading.Thread(target=lambda: kit_review.get_ready(), daemon=True).start()  # it is loaded there
     with store.staging() as directory:
         yield merged([_prepared(request, subdirectory(directory, index), progress) for index, request in enumerate(requests)])
@@ -123,6 +121,8 @@ def _prepared(request: Request, directory: str, progress: Progress | None) -> Pr
 
 def stage(fetched: Fetched, directory: str) -> Prepared:
     """Write out what was fetched, and gather what it would run."""
+    from vespe.kits import review as kit_review
+
     staged = tuple(staging.stage(tree, directory) for tree in fetched.kits)
     return Prepared(
         staged=staged,
@@ -147,7 +147,7 @@ def _locked(kit: Staged, fetched: Fetched) -> LockedKit:
 
 
 def merged(every: Sequence[Prepared]) -> Prepared:
-    """Give what several sources have as one."""
+    """Return what several sources have as one."""
     return Prepared(
         staged=tuple(kit for one in every for kit in one.staged),
         locked=tuple(kit for one in every for kit in one.locked),

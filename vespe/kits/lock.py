@@ -43,12 +43,12 @@ class LockedKit:
 
 
 def project_lock(root: str | os.PathLike[str]) -> str:
-    """Give the path of a project's lock; it may not exist."""
+    """Return the path of a project's lock; it may not exist."""
     return os.path.join(root, defaults.PROJECT_DIR, defaults.LOCK_FILE)
 
 
 def user_lock() -> str:
-    """Give the path of the user's own lock, of kits for every project; it may not exist."""
+    """Return the path of the user's own lock, of kits for every project; it may not exist."""
     return os.path.join(locations.user_data_dir(), defaults.LOCK_FILE)
 
 
@@ -88,7 +88,7 @@ def note_lock(path: str) -> None:
 
 
 def known_locks() -> tuple[str, ...]:
-    """Give the paths of the locks that were written on this machine and are still there; sorted."""
+    """Return the paths of the locks that were written on this machine and are still there; sorted."""
     directory = os.path.join(locations.user_data_dir(), _KNOWN)
     found = []
     with contextlib.suppress(OSError):
@@ -99,7 +99,7 @@ def known_locks() -> tuple[str, ...]:
 
 
 def digests_in_use() -> frozenset[str]:
-    """Give the digests that a known lock needs. Raises InvalidDocument where one cannot be read: then nobody knows."""
+    """Return the digests that a known lock needs. Raises InvalidDocument where one cannot be read: then nobody knows."""
     return frozenset(kit.digest for path in known_locks() for kit in read_lock(path).values())
 
 

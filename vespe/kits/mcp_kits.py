@@ -37,14 +37,14 @@ class Draft:
 
 
 def kit_path(kit_id: str) -> str:
-    """Give the directory of the user's own kit of that id; raises UsageError for what is no id."""
+    """Return the directory of the user's own kit of that id; raises UsageError for what is no id."""
     if not roots.KIT_ID.fullmatch(kit_id) or kit_id in defaults.DEFAULT_ORDER:
         raise UsageError(f"{kit_id!r} is no kit id: it takes lower-case letters, digits and _, 64 at most")
     return os.path.join(locations.user_data_dir(), roots.KITS_DIR, kit_id)
 
 
 def known_server(kit_id: str) -> tuple[JsonObject, dict[str, JsonObject]]:
-    """Give a kit's server and the definitions that were approved, by name; raises UsageError where it is no MCP server's kit."""
+    """Return a kit's server and the definitions that were approved, by name; raises UsageError where it is no MCP server's kit."""
     path = kit_path(kit_id)
     config = strict_json.read_object_if_there(os.path.join(path, defaults.KIT_CONFIG_FILE))
     server = config.get(SERVER_KEY)

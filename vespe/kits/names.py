@@ -32,7 +32,7 @@ def unsafe(path: str) -> str | None:
 
 
 def folded(path: str) -> str:
-    """Give what a path is called where case and composition of letters do not count: two paths of one such name collide."""
+    """Return what a path is called where case and composition of letters do not count: two paths of one such name collide."""
     if path.isascii():
         return path.lower()
     return unicodedata.normalize("NFC", unicodedata.normalize("NFKC", path).upper().casefold())

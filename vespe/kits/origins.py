@@ -25,13 +25,13 @@ class Origin(Protocol):
     """One place that holds a kit, or kits as its direct subdirectories; "" stands for the place itself."""
 
     def directories(self) -> list[str]:
-        """Give the names of the direct subdirectories that are safe to ask for."""
+        """Return the names of the direct subdirectories that are safe to ask for."""
 
     def with_config(self, names: Sequence[str]) -> list[str]:
-        """Give those of the directories that hold a kit_config.json."""
+        """Return those of the directories that hold a kit_config.json."""
 
     def config(self, name: str) -> bytes:
-        """Give the bytes of a directory's kit_config.json."""
+        """Return the bytes of a directory's kit_config.json."""
 
     def tree(self, name: str, kit_id: str) -> KitTree:
         """List a directory as a kit, held to the rules."""
@@ -48,17 +48,17 @@ class CommitOrigin:
     """What git was asked for already: the place's own entries at "", those of files at their paths."""
 
     def directories(self) -> list[str]:
-        """Give the names of the direct subdirectories that are safe to ask for."""
+        """Return the names of the direct subdirectories that are safe to ask for."""
         found = self._entries()
         return [entry.path for entry in found if entry.mode == file_entries.DIRECTORY and kit_names.unsafe(entry.path) is None]
 
     def with_config(self, names: Sequence[str]) -> list[str]:
-        """Give those of the directories that hold a kit_config.json."""
+        """Return those of the directories that hold a kit_config.json."""
         wanted = {os.path.join(name, defaults.KIT_CONFIG_FILE): name for name in names}
         return [wanted[entry.path] for entry in self._configs(wanted) if entry.path in wanted]
 
     def config(self, name: str) -> bytes:
-        """Give the bytes of a directory's kit_config.json."""
+        """Return the bytes of a directory's kit_config.json."""
         path = os.path.join(name, defaults.KIT_CONFIG_FILE)
         entries = [entry for entry in self._configs([path]) if entry.path == path]
         small = [e for e in entries if e.mode in (file_entries.FILE, file_entries.EXECUTABLE) and e.size <= defaults.MAX_FILE_BYTES]
@@ -106,7 +106,7 @@ class FolderOrigin:
     subdirectory: str = ""
 
     def directories(self) -> list[str]:
-        """Give the names of the direct subdirectories that are safe to ask for."""
+        """Return the names of the direct subdirectories that are safe to ask for."""
         self._refuse_links()
         try:
             with os.scandir(self._place("")) as listing:
@@ -118,11 +118,11 @@ class FolderOrigin:
         return [name for name in found if kit_names.unsafe(name) is None]
 
     def with_config(self, names: Sequence[str]) -> list[str]:
-        """Give those of the directories that hold a kit_config.json."""
+        """Return those of the directories that hold a kit_config.json."""
         return [name for name in names if os.path.lexists(os.path.join(self._place(name), defaults.KIT_CONFIG_FILE))]
 
     def config(self, name: str) -> bytes:
-        """Give the bytes of a directory's kit_config.json."""
+        """Return the bytes of a directory's kit_config.json."""
         path = os.path.join(self._place(name), defaults.KIT_CONFIG_FILE)
         if not stat.S_ISREG(os.lstat(path).st_mode):
             raise Refused(f"{path} is no regular file", hint="nothing of it was installed")

@@ -20,7 +20,7 @@ def is_installed(tool_directory: str | None) -> bool:
 
 @contextlib.contextmanager
 def pinned(tool_directory: str) -> Iterator[str]:
-    """Give the directory to load the tool from and run it in: what was approved when the kit was installed is what runs.
+    """Return the directory to load the tool from and run it in: what was approved when the kit was installed is what runs.
 
     For a tool outside the store that is its own directory. Raises Refused where its kit's bytes were never approved here,
     InvalidDocument, which names the file, where they are not those bytes any more, and StorageError.
@@ -45,7 +45,7 @@ def pinned(tool_directory: str) -> Iterator[str]:
 
 
 def changed_since(kit: str, changes: tuple[str, ...]) -> InvalidDocument:
-    """Give the error of an installed kit that is not what was installed."""
+    """Return the error of an installed kit that is not what was installed."""
     more = f"; and {len(changes) - 8} more" if len(changes) > 8 else ""
     reason = f"is not what was installed any more: {'; '.join(changes[:8])}{more}"
     error = InvalidDocument(reason, path=kit, hint="`vespe kit sync` installs it again as the lock says")

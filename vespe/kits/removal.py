@@ -20,7 +20,7 @@ _HINT: Final = "nothing was removed; look at it, and delete the directory yourse
 
 
 def find_own(kit_id: str) -> str | None:
-    """Give the directory of the user's own kit of that id; None where none stands there. No id leads anywhere else."""
+    """Return the directory of the user's own kit of that id; None where none stands there. No id leads anywhere else."""
     path = os.path.join(_root(), kit_id)
     return path if roots.KIT_ID.fullmatch(kit_id) and os.path.lexists(path) else None
 

@@ -81,7 +81,7 @@ def refuse_excess(directory: str, kit_id: str) -> None:
 
 
 def _configs(directory: str) -> Iterator[JsonObject]:
-    """Give the config.json of every tool; a broken one never runs, which the listing says."""
+    """Return the config.json of every tool; a broken one never runs, which the listing says."""
     try:
         names = sorted(os.listdir(directory))
     except OSError as error:

@@ -4,24 +4,15 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from vespe import defaults
 from vespe.documents import fields, strict_json
 from vespe.errors import InvalidDocument, KitNotFound, StorageError
 from vespe.files import locations
-from vespe.lazy import deferred
+from vespe.lazy import difflib
 from vespe.models import JsonObject, Kit
 from vespe.tools import allowances
-
-if TYPE_CHECKING:
-    import difflib
-
-    from vespe.kits import lock, store
-else:
-    difflib = deferred("difflib")
-    lock = deferred("vespe.kits.lock")
-    store = deferred("vespe.kits.store")
 
 KIT_ID: Final = re.compile(r"[a-z0-9][a-z0-9_]{0,63}")
 """What a kit's id looks like; use it with fullmatch, since `$` would take a final newline."""
@@ -34,7 +25,7 @@ _TOOL_PREFIX: Final = "tool-"
 
 
 def kit_roots(environ: Mapping[str, str] | None = None) -> list[tuple[str, str]]:
-    """Give the directories that may hold kits, as (absolute path, kind), in the order in which the first hit wins.
+    """Return the directories that may hold kits, as (absolute path, kind), in the order in which the first hit wins.
 
     The kinds: `env` (each directory of VESPE_KITS_PATH), `link` (authors' own directories), `user`, `site`, `shipped`. They may
     not exist; a directory that is named twice counts once.
@@ -53,19 +44,19 @@ def kit_roots(environ: Mapping[str, str] | None = None) -> list[tuple[str, str]]
 
 
 def links_dir() -> str:
-    """Give the directory of the links to kits that their authors edit where they are; it may not exist."""
+    """Return the directory of the links to kits that their authors edit where they are; it may not exist."""
     return os.path.join(locations.user_data_dir(), "links")
 
 
 def lock_paths(project: str | None) -> list[tuple[str, str]]:
-    """Give the locks whose kits count in the project at that root (None: in none), as (path, kind), those that exist alone."""
+    """Return the locks whose kits count in the project at that root (None: in none), as (path, kind), those that exist alone."""
     paths = [] if project is None else [(os.path.join(project, defaults.PROJECT_DIR, defaults.LOCK_FILE), LOCKS[0])]
     paths.append((os.path.join(locations.user_data_dir(), defaults.LOCK_FILE), LOCKS[1]))
     return [(path, kind) for path, kind in paths if os.path.lexists(path)]
 
 
 def find_kits(environ: Mapping[str, str] | None = None, *, count_tools: bool = True, project: str | None = None) -> tuple[Kit, ...]:
-    """Give every kit of every root, in the order of the roots and of their ids within a root.
+    """Return every kit of every root, in the order of the roots and of their ids within a root.
 
     After those that the user names come the kits that are installed: by the lock of the project at that root, by the user's own.
 
@@ -87,7 +78,7 @@ def find_kits(environ: Mapping[str, str] | None = None, *, count_tools: bool = T
 
 
 def find_kit(kit_id: str, *, environ: Mapping[str, str] | None = None, project: str | None = None) -> Kit:
-    """Give the kit of that id that is not hidden, broken or not; raises KitNotFound with the nearest ids."""
+    """Return the kit of that id that is not hidden, broken or not; raises KitNotFound with the nearest ids."""
     if KIT_ID.fullmatch(kit_id):
         for path, root, kind in _places(environ, project, only=kit_id):
             kit = _read_kit(path, root, kind)
@@ -111,6 +102,8 @@ def config_problem(document: JsonObject, kit_id: str) -> InvalidDocument | None:
 
 def _places(environ: Mapping[str, str] | None, project: str | None, only: str | None = None) -> Iterator[tuple[str, str, str]]:
     """Every directory that may be a kit (of the id `only`), with its root and the root's kind, the first that hits first."""
+    from vespe.kits import lock, store
+
     roots = kit_roots(environ)
     named = [row for row in roots if row[1] in ("env", LINK)]
     for root, kind in (*named, *lock_paths(project), *roots[len(named) :]):

@@ -37,7 +37,7 @@ def signer_of(session: Session, ref: RemoteRef, allowed: str | None) -> str | No
 
 
 def kept_signer(known: LockedKit | None, new: LockedKit, *, change: bool = False) -> LockedKit:
-    """Give a kit as the lock is to have it: the same bytes stay signed by whom the lock says.
+    """Return a kit as the lock is to have it: the same bytes stay signed by whom the lock says.
 
     Raises Refused where a kit that the lock holds as signed comes unsigned, or signed by another, unless that `change` is wanted.
     """

@@ -41,7 +41,7 @@ class KitSource:
         return self.kind in ("https", "ssh")
 
     def path(self, base: str) -> str:
-        """Give the absolute path of a local source; a relative one begins at `base`."""
+        """Return the absolute path of a local source; a relative one begins at `base`."""
         return os.path.abspath(os.path.join(base, self.text))
 
 
@@ -57,7 +57,7 @@ def parse_source(text: str) -> KitSource:
 
 
 def check_ref(ref: str) -> str:
-    """Give a ref back; raises Refused for what is no plain name of a branch, a tag or a commit."""
+    """Return a ref back; raises Refused for what is no plain name of a branch, a tag or a commit."""
     parts = ref.split("/")
     plain = _REF.fullmatch(ref) and ".." not in ref and not any(p in ("", "@") or p.startswith((".", "-")) for p in parts)
     if not plain or any(part.endswith((".", ".lock")) for part in parts):

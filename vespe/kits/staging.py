@@ -7,7 +7,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from vespe import defaults
 from vespe.errors import InvalidDocument, StorageError
@@ -15,12 +15,7 @@ from vespe.files import digests
 from vespe.files.digests import File
 from vespe.kits import store
 from vespe.kits.trees import KitTree
-from vespe.lazy import deferred
-
-if TYPE_CHECKING:
-    import ctypes
-else:
-    ctypes = deferred("ctypes")
+from vespe.lazy import ctypes
 
 _NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _DIRECTORY: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC

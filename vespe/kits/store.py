@@ -26,12 +26,12 @@ _OPEN: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_NONBLOCK | os
 
 
 def store_dir() -> str:
-    """Give the store's directory; it may not exist."""
+    """Return the store's directory; it may not exist."""
     return os.path.join(locations.user_data_dir(), STORE)
 
 
 def place_of(digest: str) -> str:
-    """Give the directory of a digest in the store, which holds the manifest and the kit's directory; it may not exist."""
+    """Return the directory of a digest in the store, which holds the manifest and the kit's directory; it may not exist."""
     found = _DIGEST.fullmatch(digest)
     if found is None:
         raise InvalidDocument(f"names {digest[:80]!r}, which is no digest of a kit")
@@ -39,7 +39,7 @@ def place_of(digest: str) -> str:
 
 
 def kit_path(digest: str, kit_id: str) -> str:
-    """Give the directory of an installed kit; it may not exist."""
+    """Return the directory of an installed kit; it may not exist."""
     return os.path.join(place_of(digest), kit_id)
 
 
@@ -53,7 +53,7 @@ def owner_of(path: str) -> tuple[str, str, str] | None:
 
 
 def stored() -> tuple[str, ...]:
-    """Give the digests that the store has, sorted."""
+    """Return the digests that the store has, sorted."""
     try:
         names = os.listdir(store_dir())
     except OSError:
@@ -70,7 +70,7 @@ def locked() -> AbstractContextManager[None]:
 @contextlib.contextmanager
 @whole
 def staging() -> Iterator[str]:
-    """Give a private directory on the store's file system, removed afterwards; one whose process was killed is swept later."""
+    """Return a private directory on the store's file system, removed afterwards; one whose process was killed is swept later."""
     path = os.path.join(store_dir(), f".stage-{os.urandom(12).hex()}")
     with locked():
         sweep()
@@ -148,7 +148,7 @@ def recover() -> None:
 
 
 def manifest(digest: str) -> dict[str, File]:
-    """Give the files of an installed kit, which the digest vouches for; raises InvalidDocument where the manifest was changed."""
+    """Return the files of an installed kit, which the digest vouches for; raises InvalidDocument where the manifest was changed."""
     path = os.path.join(place_of(digest), MANIFEST)
     try:
         data = atomic.read_bytes(path, limit=_MAX_MANIFEST)
@@ -181,7 +181,7 @@ def differences(digest: str, kit_id: str) -> tuple[str, ...]:
 
 
 def raw_digest(path: str, descriptor: int, status: os.stat_result) -> str:
-    """Give the SHA-256 (hex) of an open file's bytes as they are: a Visit."""
+    """Return the SHA-256 (hex) of an open file's bytes as they are: a Visit."""
     digest = hashlib.sha256()
     for chunk in walk.chunks(descriptor, status):
         digest.update(chunk)
@@ -189,7 +189,7 @@ def raw_digest(path: str, descriptor: int, status: os.stat_result) -> str:
 
 
 def sha256_of(data: bytes) -> str:
-    """Give the SHA-256 (hex) of some bytes, as a manifest has it."""
+    """Return the SHA-256 (hex) of some bytes, as a manifest has it."""
     return hashlib.sha256(data).hexdigest()
 
 

@@ -27,12 +27,12 @@ class StoredKit:
         return tuple(os.path.dirname(at) if os.path.basename(at) == defaults.PROJECT_DIR else lock for lock, at in inner.items())
 
     def to_json(self) -> JsonObject:
-        """Give the kit as `cache list --json` prints it."""
+        """Return the kit as `cache list --json` prints it."""
         return {"kit_id": self.kit_id, "digest": self.digest, "bytes": self.size, "used_by": list(self.users)}
 
 
 def stored_kits() -> tuple[StoredKit, ...]:
-    """Give every kit of the store, by id. Raises InvalidDocument where a known lock cannot be read: then nobody knows what it needs."""
+    """Return every kit of the store, by id. Raises InvalidDocument where a known lock cannot be read: then nobody knows what it needs."""
     needed: dict[str, list[str]] = {}
     for path in kit_lock.known_locks():
         for kit in kit_lock.read_lock(path).values():

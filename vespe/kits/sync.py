@@ -28,12 +28,12 @@ class Moved:
 
 
 def source_of(kit: LockedKit) -> KitSource:
-    """Give the source of a locked kit, with the ref that was asked for."""
+    """Return the source of a locked kit, with the ref that was asked for."""
     return replace(sources.parse_source(kit.source), ref=kit.ref)
 
 
 def missing(kits: Mapping[str, LockedKit]) -> tuple[LockedKit, ...]:
-    """Give the kits of a lock that the store does not have, or not as they were installed."""
+    """Return the kits of a lock that the store does not have, or not as they were installed."""
     return tuple(kit for kit in kits.values() if store.differences(kit.digest, kit.kit_id))
 
 

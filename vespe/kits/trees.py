@@ -85,7 +85,7 @@ class Checker:
 
 
 def checked(what: str, entries: Sequence[TreeEntry]) -> tuple[TreeEntry, ...]:
-    """Give the files among a kit's entries, by path; raises Refused, which names the entry, where one breaks a rule.
+    """Return the files among a kit's entries, by path; raises Refused, which names the entry, where one breaks a rule.
 
     `what` is what the sentence calls the kit.
     """

@@ -30,7 +30,7 @@ class Update:
 
 
 def chosen(kits: Mapping[str, LockedKit], kit_ids: Sequence[str], *, ref: str | None) -> dict[str, LockedKit]:
-    """Give the kits to update, with the ref to ask for: those named, else all; raises KitNotFound, Refused for what is no ref.
+    """Return the kits to update, with the ref to ask for: those named, else all; raises KitNotFound, Refused for what is no ref.
 
     A kit that is pinned to a whole commit stays, unless `ref` says where to.
     """

@@ -34,7 +34,7 @@ class Comparison:
         return contracts.verdict_of(self.changes)
 
     def to_json(self) -> JsonObject:
-        """Give the comparison as `tool diff --json` prints it."""
+        """Return the comparison as `tool diff --json` prints it."""
         return {"tool": self.tool, "uid": self.uid, "verdict": self.verdict, "changes": [change.to_json() for change in self.changes]}
 
 
@@ -103,7 +103,7 @@ def _digests(directory: str) -> Iterator[tuple[str, str]]:
 
 @contextmanager
 def _opened(name: str, cwd: str | None) -> Iterator[tuple[list[Tool], bool]]:
-    """Give the tools of one version, and whether it is a single tool."""
+    """Return the tools of one version, and whether it is a single tool."""
     path = os.path.join(cwd or os.curdir, name)
     if os.path.isdir(path):
         yield _tools(os.path.realpath(path), name)

@@ -281,7 +281,7 @@ def _why_unused(code: str) -> str:
 
 
 def _root_of(place: Place) -> str | None:
-    """Give the project whose configuration speaks for a place: the nearest `.vespe` above it."""
+    """Return the project whose configuration speaks for a place: the nearest `.vespe` above it."""
     here = os.path.abspath(place.path)
     while here != os.path.dirname(here):
         if os.path.isdir(os.path.join(here, defaults.PROJECT_DIR)) and not os.path.islink(os.path.join(here, defaults.PROJECT_DIR)):
@@ -307,6 +307,6 @@ def _problems_of_project(root: str) -> list[Problem]:
 
 
 def shown(path: str) -> str:
-    """Give a path as findings show it: relative to the working directory where it is beneath it."""
+    """Return a path as findings show it: relative to the working directory where it is beneath it."""
     relative = os.path.relpath(path)
     return path if relative.startswith("..") else relative

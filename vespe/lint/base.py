@@ -152,7 +152,7 @@ AnyRule: TypeAlias = Rule | SetRule
 
 
 def safety_warning(code: str, words: tuple[str, str], *, examples: tuple[str, str], check: Callable[[Subject], Iterator[Found]]) -> Rule:
-    """Give a rule of the safety family that warns: `words` are its title and rationale, `examples` the bad and the good one."""
+    """Return a rule of the safety family that warns: `words` are its title and rationale, `examples` the bad and the good one."""
     title, rationale = words
     bad, good = examples
     return Rule(code=code, family="safety", severity="warning", title=title, rationale=rationale, bad=bad, good=good, check=check)

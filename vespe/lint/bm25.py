@@ -33,7 +33,7 @@ class Pair(NamedTuple):
 
 
 def words(text: str) -> list[str]:
-    """Give the words of a text or a name in lower case: humps and underscores part words, and the commonest are left out."""
+    """Return the words of a text or a name in lower case: humps and underscores part words, and the commonest are left out."""
     plain = (word.lower() for word in _WORD.findall(_HUMP.sub(" ", text)))
     return [sys.intern(_stem(word)) for word in plain if word not in _STOP]
 
@@ -61,7 +61,7 @@ class Index:
         self._itself = [self.score(number, number) for number in range(len(self.bags))]
 
     def rarity(self, word: str) -> float:
-        """Give a word's inverse document frequency, never below 0."""
+        """Return a word's inverse document frequency, never below 0."""
         having = len(self.postings.get(word, ()))
         return math.log(1 + (BACKGROUND + len(self.bags) - having + 0.5) / (having + 0.5))
 
@@ -70,18 +70,18 @@ class Index:
         return {word: self.rarity(word) * count * (K1 + 1) / (count + norm) for word, count in bag.items()}
 
     def score(self, query: int, document: int) -> float:
-        """Give BM25 of one document for the words of another."""
+        """Return BM25 of one document for the words of another."""
         weights = self._weights[document]
         return sum(count * weights[word] for word, count in self.bags[query].items() if word in weights)
 
     def alike(self, first: int, second: int) -> float:
-        """Give how alike two documents are: each one's score for the other, as a part of the score for itself; the lesser counts."""
+        """Return how alike two documents are: each one's score for the other, as a part of the score for itself; the lesser counts."""
         if not (self._itself[first] and self._itself[second]):
             return float(self.bags[first] == self.bags[second])
         return min(1.0, self.score(first, second) / self._itself[first], self.score(second, first) / self._itself[second])
 
     def pairs(self, least: float) -> list[Pair]:
-        """Give the pairs that are at least so alike, the most alike first.
+        """Return the pairs that are at least so alike, the most alike first.
 
         All pairs that share a word are compared, from the rarest word on, until MOST_COMPARED of them have been: among thousands of
         documents, those that share common words alone are not.

@@ -26,7 +26,7 @@ class Finding:
     fix: str | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Give the finding as `vespe lint --json` prints it."""
+        """Return the finding as `vespe lint --json` prints it."""
         return {
             "rule": self.rule,
             "severity": self.severity,

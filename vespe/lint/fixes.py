@@ -67,7 +67,7 @@ def _written(file: str, fix: Fix) -> bool:
 
 
 def _form(data: bytes, path: str) -> str:
-    """Give a configuration as Vespe writes it."""
+    """Return a configuration as Vespe writes it."""
     return strict_json.dump_json(strict_json.parse_object(data, path=path))
 
 
@@ -82,7 +82,7 @@ def _tool(data: bytes, path: str) -> str:
 
 
 def _foreign(data: bytes, path: str) -> str:
-    """Give a file of definitions with its schemas mended; as it is where nothing was, since its form is its author's."""
+    """Return a file of definitions with its schemas mended; as it is where nothing was, since its form is its author's."""
     text = data.decode("utf-8", "replace")
     file = foreign.parse(data, text, path=path, kind="jsonl" if path.endswith((".jsonl", ".ndjson")) else "json")
     if path.endswith((".yaml", ".yml")) or any(not trouble.readable for trouble in file.troubles):
@@ -125,7 +125,7 @@ def _mend_definitions(file: foreign.ForeignFile, whole: JsonValue) -> set[str]:
 
 
 def mended(schema: JsonValue, *, closed: bool) -> JsonValue:
-    """Give a schema with types by their right names and, with `closed`, unknown names refused; itself where nothing is to mend."""
+    """Return a schema with types by their right names and, with `closed`, unknown names refused; itself where nothing is to mend."""
     made = json.loads(json.dumps(schema)) if isinstance(schema, dict) else schema
     for _, sub, _, _ in walk(made, most=_MOST):
         if isinstance(sub, dict) and "type" in sub:

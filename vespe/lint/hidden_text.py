@@ -34,7 +34,7 @@ class Steer(NamedTuple):
 
 
 def invisible(text: str) -> list[Odd]:
-    """Give the kinds of characters in `text` that are not seen or reorder what is, in the order in which they first stand.
+    """Return the kinds of characters in `text` that are not seen or reorder what is, in the order in which they first stand.
 
     Joiners inside words of scripts that need them, and in emoji, are not among them; nor are newlines, tabs, and the one
     selector after an emoji.
@@ -50,7 +50,7 @@ def invisible(text: str) -> list[Odd]:
 
 
 def tagged(text: str) -> str:
-    """Give what the tag characters of `text` spell: letters that a model reads and a person does not see; "" for none."""
+    """Return what the tag characters of `text` spell: letters that a model reads and a person does not see; "" for none."""
     return "".join(chr(ord(one) - 0xE0000) for run in _TAG.findall(text) for one in run)
 
 
@@ -129,7 +129,7 @@ _STEERING: Final = tuple(
 
 
 def steering(text: str) -> list[Steer]:
-    """Give the sentences of a description that tell a model what to do beyond the tool: each aim once, in a fixed order.
+    """Return the sentences of a description that tell a model what to do beyond the tool: each aim once, in a fixed order.
 
     It goes by words that real attacks used; that nothing is found proves nothing.
     """

@@ -13,13 +13,13 @@ TITLES: Final = {"openai": "OpenAI", "anthropic": "Anthropic", "gemini": "Gemini
 def refused(
     limit: Limit, message: str, part: str, *, pointer: str = "", severity: Severity | None = None, fix: str | None = None
 ) -> Found:  # fmt: skip
-    """Give what a broken limit comes to: `message` follows the API's name, and the limit says how grave it is unless it is said here."""
+    """Return what a broken limit comes to: `message` follows the API's name, and the limit says how grave it is unless it is said here."""
     message = f"{TITLES[limit.api]} {message}"
     return Found(message=message, part=part, pointer=pointer, target=limit.api, severity=severity or limit.severity, fix=fix)
 
 
 def refused_at(limit: Limit, subject: Subject, node: Node, message: str, *, more: str = "", fix: str | None = None) -> Found:
-    """Give the same for one subschema, or for `more` below it.
+    """Return the same for one subschema, or for `more` below it.
 
     Gemini refuses it only in `parameters`, since what is in another shape can be sent to it as JSON Schema.
     """
@@ -28,12 +28,12 @@ def refused_at(limit: Limit, subject: Subject, node: Node, message: str, *, more
 
 
 def inputs(subject: Subject) -> Iterator[Node]:
-    """Give the subschemas of the input schema, its root first."""
+    """Return the subschemas of the input schema, its root first."""
     return (node for node in subject.nodes if node.part == "input_schema")
 
 
 def types(schema: dict[str, Any]) -> Iterable[str]:
-    """Give the types that a schema names, as a list, whether it names one or several."""
+    """Return the types that a schema names, as a list, whether it names one or several."""
     said = schema.get("type")
     if isinstance(said, str):
         return [said]
@@ -41,7 +41,7 @@ def types(schema: dict[str, Any]) -> Iterable[str]:
 
 
 def limits_for(about: str, subject: Subject) -> Iterator[Limit]:
-    """Give the limits about one thing that a definition can break: none of Gemini's where it is sent there as JSON Schema."""
+    """Return the limits about one thing that a definition can break: none of Gemini's where it is sent there as JSON Schema."""
     as_json_schema = subject.api == "gemini" and not sent_as_openapi(subject)
     return (limit for limit in limits_on(about) if not (as_json_schema and limit.api == "gemini"))
 

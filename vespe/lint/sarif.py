@@ -15,7 +15,7 @@ _LEVELS: Final = {"error": "error", "warning": "warning", "info": "note"}
 
 
 def sarif(findings: Iterable[Finding], rules: Collection[AnyRule]) -> JsonObject:
-    """Give one SARIF log with one run: the rules that were asked, and a result a finding."""
+    """Return one SARIF log with one run: the rules that were asked, and a result a finding."""
     indexes = {rule.code: index for index, rule in enumerate(rules)}
     driver = {
         "name": "vespe",

@@ -57,7 +57,7 @@ class Shape(NamedTuple):
 
 
 def secrets_in(text: str) -> Iterator[Shape]:
-    """Give what has the shape of a well-known secret, by its place; examples that say that they are made up are not among them.
+    """Return what has the shape of a well-known secret, by its place; examples that say that they are made up are not among them.
 
     A place that has several shapes counts as the longest.
     """

@@ -33,7 +33,7 @@ class Settings:
     tool_budget: int | None = None
 
     def rules(self) -> Iterator[AnyRule]:
-        """Give the rules to ask, in the order of their families."""
+        """Return the rules to ask, in the order of their families."""
         for rule in RULES.values():
             wanted = not self.select or any(matches(selector, rule) for selector in self.select)
             aimed = not self.targets or not rule.targets or rule.targets & set(self.targets)
@@ -41,7 +41,7 @@ class Settings:
                 yield rule
 
     def severity(self, rule: AnyRule, found: Found, *, api: str) -> Severity | None:
-        """Give the severity of what a rule found in a definition of the shape `api`; None where it is not asked for."""
+        """Return the severity of what a rule found in a definition of the shape `api`; None where it is not asked for."""
         about = {found.target} if found.target else rule.targets
         if about and self.targets and not about & set(self.targets):
             return None
@@ -59,7 +59,7 @@ def matches(selector: str, rule: AnyRule) -> bool:
 
 
 def unknown(selectors: Iterable[str]) -> list[str]:
-    """Give the selectors that mean no rule."""
+    """Return the selectors that mean no rule."""
     return [s for s in selectors if s not in FAMILIES and not any(matches(s, rule) for rule in RULES.values())]
 
 
@@ -83,7 +83,7 @@ def ignores(document: JsonValue, *, at: str = "/lint") -> tuple[dict[str, str], 
 
 
 def of_project(document: JsonObject, given: Settings) -> tuple[Settings, list[Wrong]]:
-    """Give the settings of the command line with those of a project's config.json; the command line wins."""
+    """Return the settings of the command line with those of a project's config.json; the command line wins."""
     reasons, wrong = ignores(document)
     lint = document.get("lint")
     lint = lint if isinstance(lint, dict) else {}

@@ -32,7 +32,7 @@ class Source:
     pointers: Mapping[str, str] = field(default_factory=lambda: _VESPE)
 
     def read(self) -> str:
-        """Give the text; "" where it cannot be read any more."""
+        """Return the text; "" where it cannot be read any more."""
         if self.text is not None:
             return self.text
         try:
@@ -41,7 +41,7 @@ class Source:
             return ""
 
     def pointer(self, found: Found) -> str:
-        """Give the place of what was found: of the whole where its part is not there."""
+        """Return the place of what was found: of the whole where its part is not there."""
         if found.file is not None:
             return ""
         if found.part in self.pointers:
@@ -49,7 +49,7 @@ class Source:
         return self.pointers[""] + ("" if found.part else found.pointer)
 
     def beside(self, file: str) -> str:
-        """Give the path of another file of the same directory."""
+        """Return the path of another file of the same directory."""
         return os.path.normpath(os.path.join(os.path.dirname(self.path), file))
 
 
@@ -80,7 +80,7 @@ class Ignores:
 
 
 def placed(told: Iterable[Told]) -> Iterator[Finding]:
-    """Give the findings with their lines; the text of each file is scanned once, however many there are in it."""
+    """Return the findings with their lines; the text of each file is scanned once, however many there are in it."""
     by_file: dict[str, list[Told]] = {}
     for one in told:
         by_file.setdefault(one.source.path, []).append(one)

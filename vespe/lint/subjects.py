@@ -53,7 +53,7 @@ def of_tool(directory: str, *, kit_id: str | None) -> Subject:
 
 
 def of_definition(definition: Definition) -> Subject:
-    """Give a foreign definition as a subject."""
+    """Return a foreign definition as a subject."""
     given, gives, pointers = definition.input_schema, definition.output_schema, definition.pointers
     upper = definition.api == "gemini"
     return Subject(
@@ -70,7 +70,7 @@ def of_definition(definition: Definition) -> Subject:
 
 
 def of_config(path: str, *, api: str, problems: list[Problem], document: JsonObject | None) -> Subject:
-    """Give the configuration of a kit or a project (`api`), and what is wrong with it, as a subject."""
+    """Return the configuration of a kit or a project (`api`), and what is wrong with it, as a subject."""
     return Subject(
         name=None, description=None, input_schema=None, output_schema=None, api=api, pointers={"": ""}, document=document,
         directory=os.path.dirname(path), problems=problems,
@@ -88,7 +88,7 @@ def read_config(path: str) -> tuple[JsonObject | None, list[Problem]]:
 
 
 def outline(subject: Subject, *, scope: str, linted: bool, available: bool) -> Outline:
-    """Give what is kept of a subject for the rules over sets."""
+    """Return what is kept of a subject for the rules over sets."""
     shown = {"name": subject.name, "description": subject.description, "input_schema": subject.input_schema}
     properties = subject.input_schema.get("properties") if isinstance(subject.input_schema, dict) else None
     return Outline(
@@ -106,7 +106,7 @@ def outline(subject: Subject, *, scope: str, linted: bool, available: bool) -> O
 
 
 def _names(properties: JsonValue) -> tuple[str, ...]:
-    """Give the names of properties, each held once in memory; YAML can say numbers, which are left out."""
+    """Return the names of properties, each held once in memory; YAML can say numbers, which are left out."""
     return tuple(sys.intern(name) for name in properties if isinstance(name, str)) if isinstance(properties, dict) else ()
 
 

@@ -21,7 +21,7 @@ class LiveTrust:
         self._kept: dict[str | None, tuple[gate.Grant, tuple[Stamp, ...]]] = {}
 
     def check(self, tool_directory: str | None = None) -> gate.Grant:
-        """Give the grant under which the tool in `tool_directory` may run now; raises as `trust.check` does."""
+        """Return the grant under which the tool in `tool_directory` may run now; raises as `trust.check` does."""
         stamps = self.stamps()
         kept = self._kept.get(tool_directory)
         if kept is not None and kept[1] == stamps:
@@ -32,5 +32,5 @@ class LiveTrust:
         return grant
 
     def stamps(self) -> tuple[Stamp, ...]:
-        """Give what changes when an approval is given or taken back, or the project is another one."""
+        """Return what changes when an approval is given or taken back, or the project is another one."""
         return tuple(stamp(path) for path in self._watched)

@@ -150,7 +150,7 @@ def _said(reason: str) -> dict[str, Any]:
 
 
 def _single(headers: list[tuple[bytes, bytes]]) -> dict[bytes, str | None]:
-    """Give the headers by name; one that comes twice with two meanings is as good as none."""
+    """Return the headers by name; one that comes twice with two meanings is as good as none."""
     found: dict[bytes, str | None] = {}
     for name, value in headers:
         found[name] = value.decode("latin-1") if name not in found else "\0"

@@ -175,7 +175,7 @@ def _warn_once(missing: str) -> None:
 
 
 def connection_of(session: Any) -> Any:
-    """Give what alone outlives a request of a client: where its log level is kept, and where a message for no request goes.
+    """Return what alone outlives a request of a client: where its log level is kept, and where a message for no request goes.
 
     The SDK has no public name for it. None, and one line of an error, where a later version has another private one.
     """
@@ -187,7 +187,7 @@ def connection_of(session: Any) -> Any:
 
 
 def _result(answer: protocol.Handled) -> JsonObject:
-    """Give the result of an answer; raises MCPError for one that is an error."""
+    """Return the result of an answer; raises MCPError for one that is an error."""
     if not isinstance(answer, dict):
         raise MCPError(code=types.INVALID_REQUEST, message="no such request")
     if error := answer.get("error"):

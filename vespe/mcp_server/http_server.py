@@ -26,7 +26,7 @@ _BACKLOG: Final = 512
 
 
 def bound(host: str, port: int) -> socket.socket:
-    """Give a listening socket; raises StorageError with the operating system's reason."""
+    """Return a listening socket; raises StorageError with the operating system's reason."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     try:

@@ -16,7 +16,7 @@ _DIRECTORY: Final = "http"
 
 
 def token_of(path: str) -> tuple[str, bool]:
-    """Give the token that a file holds, and whether it was made just now: a file that is not there is made, mode 0600.
+    """Return the token that a file holds, and whether it was made just now: a file that is not there is made, mode 0600.
 
     Raises Refused for a file that others can read, InvalidDocument for one that holds no token, StorageError.
     """
@@ -34,7 +34,7 @@ def token_of(path: str) -> tuple[str, bool]:
 @contextlib.contextmanager
 @whole
 def token_for(port: int) -> Iterator[tuple[str, str]]:
-    """Give a fresh token and the private file that holds it while the server lives; raises StorageError."""
+    """Return a fresh token and the private file that holds it while the server lives; raises StorageError."""
     directory = os.path.join(locations.user_state_dir(), _DIRECTORY)
     try:
         os.makedirs(directory, mode=0o700, exist_ok=True)

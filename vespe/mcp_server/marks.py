@@ -15,7 +15,7 @@ Marks: TypeAlias = tuple[tuple[object, ...], Stamp, tuple[tuple[tuple[str, Stamp
 
 
 def marks(workspace: Workspace) -> Marks:
-    """Give a value that is another one when a tool, a kit or a configuration was changed, made or removed.
+    """Return a value that is another one when a tool, a kit or a configuration was changed, made or removed.
 
     Nothing is read: each directory of tools is listed, and each tool's directory and config.json looked at.
     """
@@ -24,7 +24,7 @@ def marks(workspace: Workspace) -> Marks:
 
 
 def stamps_in(seen: Marks) -> Iterator[Stamp]:
-    """Give the stamps of the tools in what `marks` gave."""
+    """Return the stamps of the tools in what `marks` gave."""
     _, _, scopes = seen
     for tools in scopes:
         for _, directory, config in tools:
@@ -33,7 +33,7 @@ def stamps_in(seen: Marks) -> Iterator[Stamp]:
 
 
 def by_path(workspace: Workspace, seen: Marks) -> dict[str, tuple[Stamp, Stamp]]:
-    """Give the stamps of each tool in what `marks` gave, by the path of its directory."""
+    """Return the stamps of each tool in what `marks` gave, by the path of its directory."""
     ordered = (scope.directory for scope in workspace.scopes if scope.ordered)
     return {f"{where}/{uid}": (own, config) for where, tools in zip(ordered, seen[2], strict=True) for uid, own, config in tools}
 
@@ -45,7 +45,7 @@ def places(workspace: Workspace) -> tuple[str, ...]:
 
 
 def tool_stamps(entry: Entry) -> tuple[Stamp, Stamp]:
-    """Give the stamps of a tool's directory, which tells of files that come and go, and of its config.json."""
+    """Return the stamps of a tool's directory, which tells of files that come and go, and of its config.json."""
     return stamp(entry.path), stamp(f"{entry.path}/{defaults.CONFIG_FILE}")
 
 

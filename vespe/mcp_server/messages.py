@@ -25,18 +25,18 @@ class ProtocolError(Exception):
 
 
 def answered(identifier: RequestId, result: JsonObject) -> JsonObject:
-    """Give the answer to a request."""
+    """Return the answer to a request."""
     return {"jsonrpc": "2.0", "id": identifier, "result": result}
 
 
 def failed(identifier: RequestId | None, code: int, message: str, *, data: JsonValue = None) -> JsonObject:
-    """Give the error that answers a request; the id is None where it could not be read."""
+    """Return the error that answers a request; the id is None where it could not be read."""
     error: JsonObject = {"code": code, "message": message}
     return {"jsonrpc": "2.0", "id": identifier, "error": error if data is None else error | {"data": data}}
 
 
 def notification(method: str, params: JsonObject) -> JsonObject:
-    """Give a message that nobody answers."""
+    """Return a message that nobody answers."""
     return {"jsonrpc": "2.0", "method": method, "params": params}
 
 

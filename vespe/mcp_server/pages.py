@@ -25,7 +25,7 @@ class Ready(dict[str, object]):
 
 
 def page(names: Sequence[str], cursor: str | None, *, key: str, item: Callable[[str], JsonObject | None]) -> JsonObject:
-    """Give `{key: items}` of the page after `cursor`, and `nextCursor` where there are more; `names` are sorted.
+    """Return `{key: items}` of the page after `cursor`, and `nextCursor` where there are more; `names` are sorted.
 
     Raises ProtocolError for a cursor that this function never gave.
     """
@@ -36,7 +36,7 @@ def page(names: Sequence[str], cursor: str | None, *, key: str, item: Callable[[
 
 
 def first(names: Sequence[str], cursor: str | None) -> int:
-    """Give the index where the page after `cursor` begins; raises ProtocolError as `page` does."""
+    """Return the index where the page after `cursor` begins; raises ProtocolError as `page` does."""
     if cursor is None:
         return 0
     name = cursor.removeprefix(_AFTER)

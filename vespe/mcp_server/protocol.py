@@ -19,15 +19,15 @@ class ToolSource(Protocol):
     """What the protocol asks of the tools that are served; each raises ProtocolError for a cursor or an address that is none."""
 
     def page(self, revision: str, cursor: str | None) -> JsonObject:
-        """Give `{"tools", "nextCursor"}` as the revision says them, complete with what the newest adds to a result."""
+        """Return `{"tools", "nextCursor"}` as the revision says them, complete with what the newest adds to a result."""
         ...
 
     def resources(self, cursor: str | None) -> JsonObject:
-        """Give `{"resources", "nextCursor"}`."""
+        """Return `{"resources", "nextCursor"}`."""
         ...
 
     def read(self, uri: str) -> JsonObject:
-        """Give `{"contents"}` of one resource."""
+        """Return `{"contents"}` of one resource."""
         ...
 
 
@@ -79,7 +79,7 @@ Handled: TypeAlias = JsonObject | PendingCall | Cancellation | None
 
 
 def handle(message: JsonValue, session: Session, tools: ToolSource) -> Handled:
-    """Give what answers a message: the answer, the call to run, the call to cancel, or None where there is nothing to say.
+    """Return what answers a message: the answer, the call to run, the call to cancel, or None where there is nothing to say.
 
     A `subscriptions/listen` is answered at its end; what it gives at once is the notification that acknowledges it.
     """
@@ -98,7 +98,7 @@ def handle(message: JsonValue, session: Session, tools: ToolSource) -> Handled:
 
 
 def changes(session: Session) -> list[JsonObject]:
-    """Give what to tell a client when the tools have changed: their descriptions are resources, and change with them.
+    """Return what to tell a client when the tools have changed: their descriptions are resources, and change with them.
 
     One that shook hands is told; each subscription is told what it is for, whether or not hands were shaken too.
     """
@@ -113,7 +113,7 @@ def changes(session: Session) -> list[JsonObject]:
 
 
 def ends(session: Session) -> list[JsonObject]:
-    """Give the answers that close a client's open subscriptions, and forget them."""
+    """Return the answers that close a client's open subscriptions, and forget them."""
     closing = [
         messages.answered(identifier, revisions.complete({"_meta": {revisions.SUBSCRIPTION_KEY: identifier}}, revisions.NEWEST))
         for identifier in list(session.subscriptions)
@@ -148,7 +148,7 @@ def _answer(message: JsonObject, session: Session, tools: ToolSource) -> JsonObj
 
 
 def _revision(method: str, params: JsonObject, session: Session) -> str:
-    """Give the revision that a request is made in: the newest says so in each, and the handshake speaks for all others."""
+    """Return the revision that a request is made in: the newest says so in each, and the handshake speaks for all others."""
     meta = params.get("_meta")
     if not isinstance(meta, dict | None):
         raise ProtocolError(INVALID_PARAMS, "params._meta must be an object")
@@ -247,7 +247,7 @@ def _read_resource(request: _Request) -> JsonObject:
 
 
 def _always(key: str, *items: JsonObject) -> Callable[[_Request], JsonObject]:
-    """Give the method that lists what is the same in every project."""
+    """Return the method that lists what is the same in every project."""
 
     def listed(request: _Request) -> JsonObject:
         if _cursor(request) is not None:

@@ -52,7 +52,7 @@ class Turns(Generic[T]):
             return self._ended
 
     def _read_on(self) -> None:
-        """Give the turn to another thread."""
+        """Return the turn to another thread."""
         self._turn += 1
         self._threads += 1
         self._since = 0.0

@@ -44,12 +44,12 @@ _BLOCKS: Final = {"2024-11-05": ("text", "image", "resource"), "2025-03-26": ("t
 
 
 def negotiated(requested: JsonValue) -> str:
-    """Give the revision that a handshake settles on: the client's where it is spoken, else the newest that has one."""
+    """Return the revision that a handshake settles on: the client's where it is spoken, else the newest that has one."""
     return requested if isinstance(requested, str) and requested in HANDSHAKE else HANDSHAKE[0]
 
 
 def complete(result: JsonObject, revision: str, *, cached: bool = False) -> JsonObject:
-    """Give a result as its revision says it; `cached` for those that the newest one lets clients keep: never here."""
+    """Return a result as its revision says it; `cached` for those that the newest one lets clients keep: never here."""
     if revision != NEWEST:
         return result
     hints: JsonObject = {"ttlMs": 0, "cacheScope": "private"} if cached else {}
@@ -57,7 +57,7 @@ def complete(result: JsonObject, revision: str, *, cached: bool = False) -> Json
 
 
 def tool_entry(entry: JsonObject, output_schema: JsonValue, revision: str) -> JsonObject:
-    """Give an entry of `tools/list` with the fields that its revision knows, each such as every client takes it.
+    """Return an entry of `tools/list` with the fields that its revision knows, each such as every client takes it.
 
     A client refuses the whole list for one field of one tool that it cannot read: such a field is left out. The newest
     takes output schemas of every type, those before it of objects alone. No tool runs as a task.
@@ -70,7 +70,7 @@ def tool_entry(entry: JsonObject, output_schema: JsonValue, revision: str) -> Js
 
 
 def _plain(schema: JsonValue) -> JsonObject:
-    """Give a schema whose root and whose properties are objects: not every client knows that `true` is a schema too."""
+    """Return a schema whose root and whose properties are objects: not every client knows that `true` is a schema too."""
     if not isinstance(schema, dict):
         return {} if schema else {"not": {}}
     properties = schema.get("properties")

@@ -45,7 +45,7 @@ Load = Callable[[Entry], Tool]
 
 
 def shown(workspace: Workspace, *, selection: Selection, granted: Granted, load: Load, registered: Callable[[str], bool]) -> Shown:
-    """Give what is shown now. `granted` says whether a tool directory is trusted, `load` reads one.
+    """Return what is shown now. `granted` says whether a tool directory is trusted, `load` reads one.
 
     `registered` says whether a name has an implementation in this process. Raises NotTrusted where nothing of the project
     is trusted; what one tool lacks never hides another.

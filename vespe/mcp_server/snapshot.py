@@ -110,7 +110,7 @@ def _read(entry: Entry, *, judged: bool) -> Tool:
 
 
 def unreadable(before: Snapshot, error: VespeError) -> Snapshot:
-    """Give a project that cannot be opened now: nothing of it is shown, and the next look tries again."""
+    """Return a project that cannot be opened now: nothing of it is shown, and the next look tries again."""
     return replace(before, firm=False, tools={}, names=(), left_out=(str(error),), refusal=error, pages={})
 
 

@@ -63,7 +63,7 @@ class Outbox:
 
 
 def encoded(message: JsonObject) -> bytes:
-    """Give a message as its line; a result whose text is ready is not written again."""
+    """Return a message as its line; a result whose text is ready is not written again."""
     result = message.get("result")
     if isinstance(result, Ready):
         return f'{{"jsonrpc":"2.0","id":{json.dumps(message["id"])},"result":{result.text}}}\n'.encode()
@@ -74,7 +74,7 @@ _CHUNK: Final = 64 * 1024
 
 
 def lines(descriptor: int, *, limit: int, ready: Callable[[], bool]) -> Iterator[bytes | None]:
-    """Give each line without its end, the last one too where it has none; None stands for one of more than `limit` bytes.
+    """Return each line without its end, the last one too where it has none; None stands for one of more than `limit` bytes.
 
     `ready` waits until there is something to read, and says False where nothing more is to be read. Only whole lines are
     given: what is held of one that is not yet at its end is at most `limit` bytes and a chunk.

@@ -27,7 +27,7 @@ class Calls(Protocol):
     def call(
         self, name: str, arguments: JsonObject, *, cancel: threading.Event | None, progress: Callable[[str], None] | None
     ) -> tuple[Outcome, JsonObject | None]:
-        """Give what became of the call, and the output schema that its tool is held to."""
+        """Return what became of the call, and the output schema that its tool is held to."""
         ...
 
 
@@ -81,7 +81,7 @@ _OWN_KEYS: Final = {"content", "structuredContent", "isError", "_meta"}
 
 
 def result_of(outcome: Outcome, output_schema: JsonObject | None, revision: str) -> JsonObject:
-    """Give the result of `tools/call` as a revision says it.
+    """Return the result of `tools/call` as a revision says it.
 
     What failed is an `isError` result in words that a model can act on. A result that is itself one of `tools/call`
     (`{"content": [blocks], …}`) of a tool without an output schema stands as it is.
@@ -106,7 +106,7 @@ def _said(outcome: Outcome, value: JsonValue, output_schema: JsonObject | None, 
 
 
 def _noted(outcome: Outcome) -> JsonObject:
-    """Give `_meta` with what was repaired and where the whole of a result that was cut is, where there is any of it."""
+    """Return `_meta` with what was repaired and where the whole of a result that was cut is, where there is any of it."""
     meta: JsonObject = {"vespe/notes": list(outcome.notes)} if outcome.notes else {}
     meta |= {"vespe/outputFile": outcome.output_file} if outcome.output_file else {}
     return {"_meta": meta} if meta else {}
@@ -122,7 +122,7 @@ def is_tool_result(value: JsonValue) -> bool:
 
 
 def _sieved(value: JsonObject, revision: str) -> JsonObject:
-    """Give a ready result as the revision says it: a block that it does not know stands as the text of its JSON."""
+    """Return a ready result as the revision says it: a block that it does not know stands as the text of its JSON."""
     content = [
         block if revisions.takes_block(block["type"], revision) else {"type": "text", "text": execution.text_of(block)}
         for block in value["content"]

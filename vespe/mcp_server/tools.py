@@ -91,7 +91,7 @@ class ServedTools:
             return changed
 
     def page(self, revision: str, cursor: str | None) -> JsonObject:
-        """Give one page of `tools/list` as it is now; raises ProtocolError for a cursor that is none."""
+        """Return one page of `tools/list` as it is now; raises ProtocolError for a cursor that is none."""
         self.refresh()
         now = self._now
         start = pages.first(now.names, cursor)
@@ -101,13 +101,13 @@ class ServedTools:
         return ready
 
     def resources(self, cursor: str | None) -> JsonObject:
-        """Give one page of `resources/list`: each tool's description.md."""
+        """Return one page of `resources/list`: each tool's description.md."""
         self.refresh()
         now = self._now
         return pages.page(now.names, cursor, key="resources", item=lambda name: server_resources.resource_of(now.tools[name]))
 
     def read(self, uri: str) -> JsonObject:
-        """Give the contents of one resource; raises ProtocolError where there is none."""
+        """Return the contents of one resource; raises ProtocolError where there is none."""
         self.refresh()
         return server_resources.contents(uri, self._now.tools)
 
@@ -127,7 +127,7 @@ class ServedTools:
         return path.run_tool(tool, Call(tool=name, arguments=arguments), cancel=cancel), tool.output_schema
 
     def tool(self, name: str) -> Tool:
-        """Give the tool that a name means now; raises as `call` does."""
+        """Return the tool that a name means now; raises as `call` does."""
         now = self._now
         if name not in now.tools or not now.still_holds(name):
             self.refresh()
@@ -150,7 +150,7 @@ class ServedTools:
         return snapshot.look(workspace, path, selection=self._selection, granted=self._trust.check, token=self._token(), before=before)
 
     def _reopened(self, before: Snapshot) -> Workspace:
-        """Give the project as it is now, opened anew only where its configuration or a kit changed."""
+        """Return the project as it is now, opened anew only where its configuration or a kit changed."""
         seen, _ = before.marks
         if before.firm and fingerprint(before.workspace) == seen[0]:
             return before.workspace
@@ -160,7 +160,7 @@ class ServedTools:
         return opened
 
     def _token(self) -> object:
-        """Give what changes when trust does."""
+        """Return what changes when trust does."""
         try:
             grant = self._trust.check(None)
         except errors.NotTrusted as error:

@@ -23,7 +23,7 @@ space["main"](message)
 
 
 def boot_message(path: str, message: Any) -> bytes:
-    """Give what BOOT reads on stdin: the script at `path`, compiled, and the `message` for its `main` (marshal's types).
+    """Return what BOOT reads on stdin: the script at `path`, compiled, and the `message` for its `main` (marshal's types).
 
     A script that Python is given by name is compiled at each start (2 to 5 ms of each call); this one comes out of the
     cache that imports use, and once a process.
@@ -34,7 +34,7 @@ def boot_message(path: str, message: Any) -> bytes:
 
 @functools.cache
 def compiled(path: str) -> Any:
-    """Give the code object of one of our own scripts; `marshal` can carry it to an interpreter of this version."""
+    """Return the code object of one of our own scripts; `marshal` can carry it to an interpreter of this version."""
     loader: Any = type(__spec__.loader)
     if hasattr(loader, "path_stats"):
         return loader("vespe", path).get_code("vespe")

@@ -53,7 +53,7 @@ class LastingProcess:
             undone.pop_all()
 
     def send(self, line: bytes) -> None:
-        """Give the process a line, as soon as it takes it; one that is over or is being ended gets nothing more."""
+        """Return the process a line, as soon as it takes it; one that is over or is being ended gets nothing more."""
         with self._lock:
             self._waiting.append(line)
             self._wake()
@@ -82,12 +82,12 @@ class LastingProcess:
             return self._tree.outputs["stderr"].count
 
     def said_since(self, mark: int) -> bytes:
-        """Give what the tree wrote to stderr since `written` was `mark`: the last LOG_TAIL_BYTES of it."""
+        """Return what the tree wrote to stderr since `written` was `mark`: the last LOG_TAIL_BYTES of it."""
         with self._lock:
             return self._tree.outputs["stderr"].kept_since(mark)
 
     def born_since(self, moment: float) -> list[int]:
-        """Give the processes of the tree that began after a moment of `boot_time`; none where the system does not tell."""
+        """Return the processes of the tree that began after a moment of `boot_time`; none where the system does not tell."""
         found: list[int] = []
         queue = [self._tree.supervisor]
         while queue:
@@ -172,7 +172,7 @@ class _Tree(Supervised):
     stdin = -1
 
     def waker(self) -> int:
-        """Give a descriptor that wakes whoever selects, at each byte written to it; raises StorageError."""
+        """Return a descriptor that wakes whoever selects, at each byte written to it; raises StorageError."""
         try:
             pipe = os.pipe()
         except OSError as error:
@@ -205,7 +205,7 @@ class _Tree(Supervised):
 
 
 def boot_time() -> float:
-    """Give the time since the machine started, as `born_since` takes it."""
+    """Return the time since the machine started, as `born_since` takes it."""
     return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else 0.0
 
 
@@ -219,7 +219,7 @@ def _children(pid: int) -> list[int]:
 
 
 def _began(pid: int) -> float:
-    """Give when a process began, in `boot_time`, a clock tick too late; 0 for one that has ended."""
+    """Return when a process began, in `boot_time`, a clock tick too late; 0 for one that has ended."""
     with contextlib.suppress(OSError), open(f"/proc/{pid}/stat", "rb") as file:
         fields = file.read().rpartition(b")")[2].split()
         return 0.0 if fields[0] == b"Z" else (int(fields[19]) + 1) / os.sysconf("SC_CLK_TCK")

@@ -84,7 +84,7 @@ def run(command: Command, *, cancel: threading.Event | None = None) -> Finished:
 
 
 def child_environment(base: Mapping[str, str], extra: Mapping[str, str]) -> dict[str, str]:
-    """Give the environment of a tool's process: CHILD_ENVIRONMENT and LC_* out of `base`, and all of `extra`."""
+    """Return the environment of a tool's process: CHILD_ENVIRONMENT and LC_* out of `base`, and all of `extra`."""
     allowed = {name: value for name, value in base.items() if name in defaults.CHILD_ENVIRONMENT or name.startswith("LC_")}
     return allowed | dict(extra)
 

@@ -94,7 +94,7 @@ def own_handlers_wait() -> Iterator[None]:
 
 
 def signal_of(error: BaseException | None) -> int:
-    """Give the number of the signal behind an interruption, whatever it was wrapped in; SIGINT where none of ours is."""
+    """Return the number of the signal behind an interruption, whatever it was wrapped in; SIGINT where none of ours is."""
     while error is not None and not isinstance(error, Terminated):
         error = error.__cause__ or error.__context__
     return error.number if error is not None else int(signal.SIGINT)

@@ -22,7 +22,7 @@ _OURS_TO_WRITE = ("control", "stdin")
 
 
 def payload(programs: Sequence[Sequence[str]], *, cwd: str, env: Mapping[str, str], result: bool) -> bytes:
-    """Give programs, by their argv, as the supervisor's `main` takes them, after the supervisor itself.
+    """Return programs, by their argv, as the supervisor's `main` takes them, after the supervisor itself.
 
     Each runs where the one before ended with 0. With `result` a descriptor for results is open in them, and its number is the last
     element of the first one's argv. Raises InvalidArguments for what no process can be given.
@@ -92,14 +92,14 @@ class Output:
             self.read()
 
     def lines(self) -> list[bytes]:
-        """Give the whole lines that are there, and keep the rest; to be asked after each `read`."""
+        """Return the whole lines that are there, and keep the rest; to be asked after each `read`."""
         end = self.data.rfind(b"\n", max(len(self.data) - _CHUNK, 0)) + 1
         whole = bytes(self.data[:end]).split(b"\n")[:-1]
         del self.data[:end]
         return whole
 
     def kept_since(self, mark: int) -> bytes:
-        """Give what is kept of what came after the first `mark` bytes."""
+        """Return what is kept of what came after the first `mark` bytes."""
         fresh = min(self.count - mark, self.cap)
         return bytes(self.data[-fresh:]) if fresh > 0 else b""
 

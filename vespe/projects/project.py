@@ -51,17 +51,17 @@ _FIRST: Final = {"active_kits": [], "tool_resolution_order": list(defaults.DEFAU
 
 
 def project_dir(root: str | os.PathLike[str]) -> str:
-    """Give the path of a project's `.vespe`."""
+    """Return the path of a project's `.vespe`."""
     return os.path.join(root, defaults.PROJECT_DIR)
 
 
 def tools_dir(root: str | os.PathLike[str]) -> str:
-    """Give the path of the directory of a project's own tools; it may not exist."""
+    """Return the path of the directory of a project's own tools; it may not exist."""
     return os.path.join(root, defaults.PROJECT_DIR, defaults.TOOLS_DIR)
 
 
 def config_path(root: str | os.PathLike[str]) -> str:
-    """Give the path of a project's config.json; it may not exist."""
+    """Return the path of a project's config.json; it may not exist."""
     return os.path.join(root, defaults.PROJECT_DIR, defaults.CONFIG_FILE)
 
 
@@ -129,7 +129,7 @@ def set_active(root: str | os.PathLike[str], kit_ids: Iterable[str], *, active: 
 
 
 def restricted_keys(document: JsonObject) -> list[str]:
-    """Give a warning for each key, at any depth of a project's config.json, that only the user may set.
+    """Return a warning for each key, at any depth of a project's config.json, that only the user may set.
 
     All are ignored, but `allow_hosts`, `approvals` and `sandbox` at the top, which can tighten what the user says
     (`configuration.narrowed`, `call_policy.rules_of`). Approvals that allow nothing say what counts, and need no warning.

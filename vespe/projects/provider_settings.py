@@ -41,7 +41,7 @@ KEYS: Final = tuple(item.name for item in fields(ProviderSettings))
 
 
 def read_settings(name: str, value: JsonValue, *, path: str = "") -> ProviderSettings:
-    """Give the settings of a provider, types checked; raises InvalidDocument with the pointer. What is wrong is never quoted."""
+    """Return the settings of a provider, types checked; raises InvalidDocument with the pointer. What is wrong is never quoted."""
     here = f"/providers/{escape_pointer(name)}"
     if not isinstance(value, dict):
         raise InvalidDocument("must be an object", path=path, pointer=here)

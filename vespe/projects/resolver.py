@@ -2,18 +2,13 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from vespe.errors import AmbiguousTool, InvalidDocument, InvalidTool, ToolNotFound
-from vespe.lazy import deferred
+from vespe.lazy import difflib
 from vespe.models import Candidate, Entry, Resolution, Row
 from vespe.projects.scopes import Scope, Scopes, scopes_of
 from vespe.projects.snapshots import diff_snapshots, snapshot
-
-if TYPE_CHECKING:
-    import difflib
-else:
-    difflib = deferred("difflib")
 
 __all__ = ["Lookup", "Names", "Row", "Scope", "Scopes", "diff_snapshots", "resolve", "rows", "scopes_of", "snapshot"]
 

@@ -7,7 +7,7 @@ from vespe.models import Entry, JsonObject, Row
 
 
 def snapshot(rows: Iterable[Row], digest: Callable[[Entry], str]) -> JsonObject:
-    """Give `{name: {"uid", "scope", "digest"}}` of the available tools, by name; `digest` is asked once for each."""
+    """Return `{name: {"uid", "scope", "digest"}}` of the available tools, by name; `digest` is asked once for each."""
     entries = sorted((row.entry for row in rows if row.status == "available"), key=lambda entry: entry.name or "")
     return {str(entry.name): {"uid": entry.uid, "scope": entry.scope, "digest": digest(entry)} for entry in entries}
 

@@ -38,7 +38,7 @@ class Substitution:
 
 
 def substitutions(scopes: Sequence[Scope], *, about: Collection[str] | None = None) -> list[Substitution]:
-    """Give every substitution in a project's scopes, by name; `about` keeps those in which one of these scopes takes part.
+    """Return every substitution in a project's scopes, by name; `about` keeps those in which one of these scopes takes part.
 
     A broken tool takes part in none: what it would accept is not known.
     """

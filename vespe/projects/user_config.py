@@ -44,7 +44,7 @@ class UserConfig:
 
 
 def config_path() -> str:
-    """Give the path of the user's config.json; a link there, as keepers of dot-files make, is followed."""
+    """Return the path of the user's config.json; a link there, as keepers of dot-files make, is followed."""
     return os.path.realpath(os.path.join(locations.user_config_dir(), defaults.CONFIG_FILE))
 
 
@@ -66,7 +66,7 @@ def allowed_signers_file() -> str | None:
 
 
 def get_value(key: str) -> JsonValue:
-    """Give the value of a dotted key (`secrets.GITHUB_TOKEN`), unmasked; raises NotFound where it is not set."""
+    """Return the value of a dotted key (`secrets.GITHUB_TOKEN`), unmasked; raises NotFound where it is not set."""
     value: JsonValue = load_user_config().document
     for part in _parts(key):
         if not isinstance(value, dict) or part not in value:
@@ -108,7 +108,7 @@ def unset_value(key: str) -> None:
 
 
 def narrowed(user: UserConfig, project: JsonObject) -> UserConfig:
-    """Give the user's configuration as a project's config.json tightens it: it can only take away.
+    """Return the user's configuration as a project's config.json tightens it: it can only take away.
 
     Its `allow_hosts` leaves those hosts that both name; its `sandbox` counts where it is the tighter one. Anything else
     that only the user may say, and a value of the wrong type, changes nothing.
@@ -149,7 +149,7 @@ def _leaves(key: str, value: JsonValue) -> list[tuple[str, JsonValue]]:
 
 
 def masked(key: str, value: JsonValue) -> JsonValue:
-    """Give the value under a dotted key as it may be shown, keys of providers masked; `secrets`, asked for by name, are shown."""
+    """Return the value under a dotted key as it may be shown, keys of providers masked; `secrets`, asked for by name, are shown."""
     if isinstance(value, dict):
         return {name: masked(f"{key}.{name}", item) for name, item in value.items()}
     return MASK if not key.startswith("secrets.") and _is_private(key) else value

@@ -54,7 +54,7 @@ class Workspace:
         return resolver.rows([scope for scope in self.scopes if scope.ordered], _entries)
 
     def available(self) -> list[Entry]:
-        """Give the tools that a model would see, by name."""
+        """Return the tools that a model would see, by name."""
         return [row.entry for row in self.ordered_rows() if row.status == "available"]
 
     def _names(self) -> Iterable[str]:
@@ -62,7 +62,7 @@ class Workspace:
 
 
 def find_root(path: str | os.PathLike[str] | None = None) -> str:
-    """Give the root of the project at or above `path`, else VESPE_PROJECT, else the working directory; raises ProjectNotFound."""
+    """Return the root of the project at or above `path`, else VESPE_PROJECT, else the working directory; raises ProjectNotFound."""
     return locations.find_project(explicit=path)
 
 
@@ -75,7 +75,7 @@ def open_workspace(path: str | os.PathLike[str] | None = None) -> Workspace:
 
 
 def fingerprint(workspace: Workspace) -> tuple[object, ...]:
-    """Give what changes when the workspace should be opened anew: the configuration, the kit roots and each kit's own file.
+    """Return what changes when the workspace should be opened anew: the configuration, the kit roots and each kit's own file.
 
     It costs a few calls of the system, where opening reads every kit's kit_config.json.
     """
@@ -93,7 +93,7 @@ def _stamp(path: str) -> tuple[int, int, int] | None:
 
 
 def project_entry(workspace: Workspace, name: str) -> Entry:
-    """Give the project's own tool of that name or uid, a broken one too; raises ToolNotFound and AmbiguousTool.
+    """Return the project's own tool of that name or uid, a broken one too; raises ToolNotFound and AmbiguousTool.
 
     The sentence names the kit where it is a kit's tool.
     """

@@ -53,7 +53,7 @@ def _names_bundled_draft(schema: Any) -> bool:
 
 
 def written(schema: Any) -> str:
-    """Give the JSON text of a schema; raises ValueError, with the reason, for what is none or is nested too deep."""
+    """Return the JSON text of a schema; raises ValueError, with the reason, for what is none or is nested too deep."""
     if deeper_than(schema, defaults.MAX_JSON_DEPTH):
         raise ValueError(f"is nested deeper than {defaults.MAX_JSON_DEPTH} levels")
     try:
@@ -94,7 +94,7 @@ def _long_lists(schema: Any) -> Iterator[tuple[str, str]]:
 
 
 def pattern_places(schema: Any) -> Iterator[tuple[Steps, str]]:
-    """Give every regular expression of a schema with the steps to it."""
+    """Return every regular expression of a schema with the steps to it."""
     for steps, sub, _, _ in walk(schema, most=defaults.MAX_SUBSCHEMAS):
         if not isinstance(sub, dict):
             continue

@@ -2,16 +2,11 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import Any, Final, Protocol
 
 from vespe.documents.pointers import pointer_to
-from vespe.lazy import deferred
+from vespe.lazy import difflib
 from vespe.schemas.subschemas import IN_PLACE, References, children
-
-if TYPE_CHECKING:
-    import difflib
-else:
-    difflib = deferred("difflib")
 
 MOST: Final = 20
 """How many violations are told; a last one counts the rest."""
@@ -41,7 +36,7 @@ class Explainer:
         self._subject = subject
 
     def violations(self, errors: Iterable[SchemaError], *, under: Sequence[str | int] = ()) -> list[dict[str, str]]:
-        """Give `{"pointer", "message"}` for each mistake once, in the order of the errors, none left out.
+        """Return `{"pointer", "message"}` for each mistake once, in the order of the errors, none left out.
 
         `under` is where the part of the value stands that the errors are about.
         """
@@ -107,7 +102,7 @@ class Explainer:
         return named_properties(self._schema, parent)
 
     def name(self, steps: Sequence[str | int]) -> str:
-        """Give the name of a place as a person would write it: `` `options.items[2].name` ``."""
+        """Return the name of a place as a person would write it: `` `options.items[2].name` ``."""
         if not steps:
             return self._subject
         text = "".join(f"[{step}]" if isinstance(step, int) else f".{shorten(step, _SHORT)}" for step in steps)
@@ -115,7 +110,7 @@ class Explainer:
 
 
 def named_properties(root: Any, schema: Any) -> list[str]:
-    """Give the names that `schema`, and what applies in place within it (local references too), has properties for."""
+    """Return the names that `schema`, and what applies in place within it (local references too), has properties for."""
     names: dict[str, None] = {}
     references = References(root)
     waiting, seen = [schema], set[int]()
@@ -151,7 +146,7 @@ def _instead(unknown: str, allowed: Sequence[str]) -> str:
 
 
 def _the_one_meant(context: Sequence[Sequence[SchemaError]], error: SchemaError) -> Sequence[SchemaError]:
-    """Give the errors of the one alternative that the value was plainly meant for: the only one that fits in kind."""
+    """Return the errors of the one alternative that the value was plainly meant for: the only one that fits in kind."""
     if any(not branch for branch in context):
         return ()
     at = list(error.instance_path)
@@ -167,7 +162,7 @@ def _rules_out(error: SchemaError, at: list[str | int]) -> bool:
 
 
 def _types_only(context: Sequence[Sequence[SchemaError]], error: SchemaError) -> list[str]:
-    """Give the types asked for, where every alternative asked for nothing but another type."""
+    """Return the types asked for, where every alternative asked for nothing but another type."""
     plain = all(len(b) == 1 and b[0].kind.name == "type" and b[0].instance_path == error.instance_path for b in context)
     return list(dict.fromkeys(str(t) for b in context for t in b[0].kind.as_dict()["types"])) if plain else []
 

@@ -20,7 +20,7 @@ Label: TypeAlias = tuple[str, str | int | None]
 
 
 def peak(schema: Any, *, limit: int) -> int:
-    """Give the most judgements that one place of a value can cost, or `limit + 1` where it is more or cannot be told.
+    """Return the most judgements that one place of a value can cost, or `limit + 1` where it is more or cannot be told.
 
     Each subschema that applies counts one, and one for each name in its `required`.
     """
@@ -78,7 +78,7 @@ class _Graph:
             yield from found
 
     def _outermost(self, name: str) -> list[Any]:
-        """Give what a dynamic reference stands for: the root's own anchor, since all begins there, else any of that name."""
+        """Return what a dynamic reference stands for: the root's own anchor, since all begins there, else any of that name."""
         own = self._references.target(f"#{name}")
         return [own] if _is_dynamic(own, name) else [sub for sub in self._dynamic if _is_dynamic(sub, name)]
 
@@ -87,7 +87,7 @@ class _Graph:
         return [sub for sub in self._resources if sub["$id"].removesuffix("#").rpartition("/")[2] == last]
 
     def applying(self, counts: Counter[int]) -> Counter[int]:
-        """Give everything that applies to a value where `counts` do, each as often as it is reached."""
+        """Return everything that applies to a value where `counts` do, each as often as it is reached."""
         total: Counter[int] = Counter()
         while counts:
             total.update(counts)
@@ -105,7 +105,7 @@ class _Graph:
         return sum(times * self._extra.get(node, 1) for node, times in counts.items())
 
     def labels(self, counts: Counter[int]) -> set[Label]:
-        """Give the kinds of places below a value that the schemas applying to it tell apart."""
+        """Return the kinds of places below a value that the schemas applying to it tell apart."""
         found: set[Label] = {("name", _ANY), ("item", _ANY), ("key", _ANY)}
         for node in counts:
             schema = self._nodes.get(node, {})
@@ -119,7 +119,7 @@ class _Graph:
         return found
 
     def step(self, counts: Counter[int], label: Label) -> Counter[int]:
-        """Give what applies below a value at `label`, before anything that this leads to in place."""
+        """Return what applies below a value at `label`, before anything that this leads to in place."""
         found: Counter[int] = Counter()
         for node, times in counts.items():
             for schema in _below(self._nodes.get(node, {}), label):

@@ -29,7 +29,7 @@ _NAMED: Final = (*_IN_PLACE_NAMED, *_CHILD_NAMED, *_APART_NAMED)
 
 
 def children(schema: Any) -> Iterator[tuple[Steps, Any]]:
-    """Give each direct subschema of `schema` with the steps to it: (keyword,) or (keyword, name or index)."""
+    """Return each direct subschema of `schema` with the steps to it: (keyword,) or (keyword, name or index)."""
     if not isinstance(schema, dict):
         return
     for keyword in _ONE:
@@ -44,7 +44,7 @@ def children(schema: Any) -> Iterator[tuple[Steps, Any]]:
 
 
 def walk(schema: Any, *, most: int) -> Iterator[tuple[Steps, Any, int, Any]]:
-    """Give (steps, subschema, depth, resource) for `schema` and all below it, at most `most` of them.
+    """Return (steps, subschema, depth, resource) for `schema` and all below it, at most `most` of them.
 
     The depth counts subschemas from 1. The resource is the nearest schema above, itself included, that bears an
     `$id` of its own: references are relative to it.
@@ -68,7 +68,7 @@ def is_resource(schema: dict[str, Any]) -> bool:
 
 
 def without_children(schema: Any) -> Any:
-    """Give `schema` with each direct subschema replaced by the one that allows everything, to judge it alone."""
+    """Return `schema` with each direct subschema replaced by the one that allows everything, to judge it alone."""
     if not isinstance(schema, dict):
         return schema
     alone = dict(schema)
@@ -92,7 +92,7 @@ class References:
         self._anchors: dict[int, dict[str, Any]] = {}
 
     def target(self, reference: Any, *, resource: Any = None) -> Any:
-        """Give the subschema that a reference inside `resource` (the whole, unless said) names; None: no such place here."""
+        """Return the subschema that a reference inside `resource` (the whole, unless said) names; None: no such place here."""
         if not isinstance(reference, str) or not reference.startswith("#"):
             return self._root if reference == "" else None
         within = self._root if resource is None else resource

@@ -7,23 +7,18 @@ and `\\d` is ASCII, numbers are exact, and `1.0` is an integer.
 
 import copy
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import Any, Final, NoReturn
 
 from vespe import defaults
 from vespe.documents.nesting import deeper_than
 from vespe.documents.pointers import pointer_to
 from vespe.errors import InvalidDocument
-from vespe.lazy import deferred
+from vespe.lazy import jsonschema_rs
 from vespe.models import JsonObject, JsonValue
 from vespe.schemas.bounds import is_bundled, pattern_places, reference_problems, size_problems, written
 from vespe.schemas.explain import MOST, Explainer, describe, named_properties
 from vespe.schemas.growth import peak
 from vespe.schemas.subschemas import REFERENCES, References, walk, without_children
-
-if TYPE_CHECKING:
-    import jsonschema_rs
-else:
-    jsonschema_rs = deferred("jsonschema_rs")
 
 _DRAFT: Final = "https://json-schema.org/draft/2020-12/schema"
 _LIGHT_PATTERN: Final = 1 << 16
@@ -68,7 +63,7 @@ def check_schema(schema: JsonValue, *, root_object: bool = True, plain: bool = F
 
 
 def compile_schema(schema: JsonValue, *, closed: bool) -> "Validator":
-    """Give the validator of a checked schema; one serves every call in this process with the same schema object.
+    """Return the validator of a checked schema; one serves every call in this process with the same schema object.
 
     `closed` refuses arguments that the schema does not name, where its root leaves it open (see `closed_schema`). The
     schema must not be changed afterwards. Raises InvalidDocument for a schema that cannot be used; `check_schema` says more.
@@ -158,11 +153,11 @@ class _Place:
         return False
 
     def errors(self) -> list[Any]:
-        """Give all that is wrong at this place and below."""
+        """Return all that is wrong at this place and below."""
         return list(self._judges[self._at].iter_errors(self.value))
 
     def outline_errors(self, most: int) -> list[Any]:
-        """Give what is wrong with the names at this place, where they are at most so many, whatever stands under them."""
+        """Return what is wrong with the names at this place, where they are at most so many, whatever stands under them."""
         here = self._here()
         if not isinstance(here, dict) or not isinstance(self.value, dict) or len(self.value) > most:
             return []
@@ -173,7 +168,7 @@ class _Place:
         return list(jsonschema_rs.validator_for(outline, **_options()).iter_errors(dict.fromkeys(self.value)))
 
     def _here(self) -> Any:
-        """Give the subschema at this place, through references."""
+        """Return the subschema at this place, through references."""
         references = References(self._schema)
         here = references.target(self._at)
         for _ in range(defaults.MAX_SCHEMA_DEPTH):
@@ -192,7 +187,7 @@ def _parts(schema: Any, value: Any) -> Iterator[tuple[str | int, tuple[str, ...]
 
 
 def closed_schema(schema: JsonValue) -> JsonValue:
-    """Give the schema that refuses unknown arguments at its root: what models are shown, and what calls are judged by.
+    """Return the schema that refuses unknown arguments at its root: what models are shown, and what calls are judged by.
 
     It is `schema` itself where `additionalProperties` or `unevaluatedProperties` stands at the root. Where parts that
     apply in place (`$ref`, `allOf`, ...) name properties of their own, `unevaluatedProperties` closes it, since
@@ -213,7 +208,7 @@ def closed_schema(schema: JsonValue) -> JsonValue:
 
 
 def fill_defaults(schema: JsonValue, instance: JsonObject) -> JsonObject:
-    """Give a new object: `instance` with the defaults of properties that it lacks, in nested objects and arrays too.
+    """Return a new object: `instance` with the defaults of properties that it lacks, in nested objects and arrays too.
 
     Defaults are found in `properties`, through local `$ref` and `allOf`. Neither argument is changed, and a default is
     taken as it stands: nothing is filled into it.
@@ -247,7 +242,7 @@ def _filled(schema: Any, value: Any, references: References) -> Any:
 
 
 def _applying(schema: Any, references: References) -> Iterator[dict[str, Any]]:
-    """Give `schema` and what always applies with it, through `$ref` and `allOf`, each once."""
+    """Return `schema` and what always applies with it, through `$ref` and `allOf`, each once."""
     waiting, seen = [schema], set[int]()
     while waiting:
         current = waiting.pop(0)

@@ -28,7 +28,7 @@ class KitLimits:
 
 
 def limits_of(document: Mapping[str, Any]) -> KitLimits:
-    """Give what a kit_config.json states; a value of the wrong type, which `wrong_limits` tells of, allows nothing."""
+    """Return what a kit_config.json states; a value of the wrong type, which `wrong_limits` tells of, allows nothing."""
     types, hosts, secrets = (_stated(document, key) for key in KEYS)
     return KitLimits(types=types, hosts=hosts, secrets=secrets)
 
@@ -77,7 +77,7 @@ def _is(key: str, item: str) -> bool:
 
 
 def _hosts(config: Mapping[str, Any], details: Mapping[str, Any]) -> Iterator[tuple[str, str, int]]:
-    """Give each host that a tool says it reaches, with the pointer to it and its port; 0 where it names none."""
+    """Return each host that a tool says it reaches, with the pointer to it and its port; 0 where it names none."""
     url = details.get("path")
     if details.get("type") == "http_request" and isinstance(url, str):
         yield "/implementation_details/path", *_host_of(url)

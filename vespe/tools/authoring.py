@@ -32,7 +32,7 @@ def create_tool(tools_dir: str | os.PathLike[str], draft: Draft, *, taken: Taken
 
 
 def rename_tool(tools_dir: str | os.PathLike[str], uid: str, *, name: str, taken: Taken) -> Tool:
-    """Give a tool another name: `name` in its config.json, nothing else; its uid, directory and unknown keys stay.
+    """Return a tool another name: `name` in its config.json, nothing else; its uid, directory and unknown keys stay.
 
     Raises UsageError for a name that is taken or not allowed, ToolNotFound, InvalidDocument for a config.json that
     is no JSON object. InvalidTool, after the change, for what was wrong before it too.

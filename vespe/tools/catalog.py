@@ -52,11 +52,11 @@ class Catalog(Mapping[str, Entry]):
         return f"<Catalog of {len(self)} tools, {len(self.problems)} of them broken>"
 
     def named(self, name: str) -> tuple[Entry, ...]:
-        """Give the tools of that name as each one's directory says: several where they share it, () where none has it."""
+        """Return the tools of that name as each one's directory says: several where they share it, () where none has it."""
         return tuple(self._by_name.get(name, ()))
 
     def lookup(self, wanted: str) -> tuple[Entry, ...]:
-        """Give the tool whose uid is `wanted`, else those of that name: what `find` gives, from memory."""
+        """Return the tool whose uid is `wanted`, else those of that name: what `find` gives, from memory."""
         return (self._found[wanted],) if wanted in self._found else self.named(wanted)
 
     @property
@@ -84,7 +84,7 @@ def scan(directory: str | os.PathLike[str], *, scope: str, kit_id: str | None) -
 
 
 def find(directory: str | os.PathLike[str], wanted: str, *, scope: str, kit_id: str | None) -> tuple[Entry, ...]:
-    """Give the tool of `directory` whose uid is `wanted`, else those of that name, in the order of their uids.
+    """Return the tool of `directory` whose uid is `wanted`, else those of that name, in the order of their uids.
 
     A uid goes straight to its directory. For a name every config.json is read, but only one that can hold the name is
     parsed. Raises StorageError as `scan` does.
@@ -138,7 +138,7 @@ class _Reader:
         self._directory, self._scope, self._kit_id, self._judge = directory, scope, kit_id, judge
 
     def entry(self, uid: str, config: bytes | None) -> Entry | None:
-        """Give the entry of a tool directory; None for a directory that is no tool's."""
+        """Return the entry of a tool directory; None for a directory that is no tool's."""
         path = f"{self._directory}/{uid}"
         if config is None:
             is_tool = uid.startswith(_PREFIX) or os.path.lexists(f"{path}/{defaults.CONFIG_FILE}")

@@ -55,7 +55,7 @@ class Verdict(NamedTuple):
 
 
 def limits_above(directory: str) -> KitLimits:
-    """Give what the kit in `directory` states that its tools may use. A kit_config.json that cannot be read allows nothing."""
+    """Return what the kit in `directory` states that its tools may use. A kit_config.json that cannot be read allows nothing."""
     try:
         return allowances.limits_of(strict_json.read_object_if_there(f"{directory}/{defaults.KIT_CONFIG_FILE}"))
     except (InvalidDocument, StorageError):
@@ -100,7 +100,7 @@ def read_entry(path: str | os.PathLike[str], *, scope: str, kit_id: str | None) 
 def check(
     path: str | os.PathLike[str], *, kit_id: str | None = None, config: bytes | None = None
 ) -> tuple[JsonObject | None, list[Problem]]:
-    """Give config.json as it stands (None where it cannot be read) and all that is wrong with the directory.
+    """Return config.json as it stands (None where it cannot be read) and all that is wrong with the directory.
 
     `config` is what config.json holds, where that has been read already.
     """

@@ -20,7 +20,7 @@ _UID_RULE: Final = "a uid is `tool-`, then a letter or digit, then at most 58 of
 
 
 def found_in_fields(document: dict[str, Any], *, uid: str, kit_id: str | None) -> list[Found]:
-    """Give all that is wrong with the keys of a config.json that stands in the directory `uid` of the kit `kit_id`.
+    """Return all that is wrong with the keys of a config.json that stands in the directory `uid` of the kit `kit_id`.
 
     Unknown keys are let be, and whether `schema` holds JSON Schemas is not judged here.
     """

@@ -30,7 +30,7 @@ _ELSEWHERE: Final = ("name", "description", "kit_id", "version", "tags", "schema
 
 
 def found_in_implementation(document: dict[str, Any], *, source: bytes | None = None) -> list[Found]:
-    """Give all that is wrong with `implementation_details`, and with every `${env:NAME}` of a config.json.
+    """Return all that is wrong with `implementation_details`, and with every `${env:NAME}` of a config.json.
 
     A tool without implementation_details is found by name among the in-process ones: nothing is wrong with it.
     """

@@ -15,18 +15,18 @@ _MAX_NAME: Final = 64
 
 
 def pinned(definition: JsonObject) -> JsonObject:
-    """Give the part of a definition that is pinned."""
+    """Return the part of a definition that is pinned."""
     return {key: definition[key] for key in FIELDS if definition.get(key) is not None}
 
 
 def digest(definition: JsonObject) -> str:
-    """Give `sha256:` and the SHA-256, in hex, of the pinned part as JSON with sorted keys and no spaces."""
+    """Return `sha256:` and the SHA-256, in hex, of the pinned part as JSON with sorted keys and no spaces."""
     data = strict_json.compact_json(_sorted(pinned(definition))).encode("utf-8")
     return f"sha256:{hashlib.sha256(data).hexdigest()}"
 
 
 def local_name(name: str) -> str:
-    """Give the name that a server's tool has here: what a name may not hold becomes `_`, one that is too long ends in a digest."""
+    """Return the name that a server's tool has here: what a name may not hold becomes `_`, one that is too long ends in a digest."""
     made = _OUTSIDE.sub("_", name)
     made = made if made[:1].isalpha() or made[:1] == "_" else f"_{made}"
     if len(made) <= _MAX_NAME:

@@ -33,11 +33,11 @@ def {function}(text: str = "hello, world") -> Counts:
     """
     return {{"characters": len(text), "words": len(text.split()), "lines": len(text.splitlines())}}
 '''
-_OPEN_SCRIPT = '''"""Give back what was received; replace the body with what the tool is for."""
+_OPEN_SCRIPT = '''"""Return back what was received; replace the body with what the tool is for."""
 
 
 def {function}(**inputs: object) -> dict[str, object]:
-    """Give back the inputs that were received.
+    """Return back the inputs that were received.
 
     Every input of the schema in config.json arrives as a keyword, and so does every fixed argument.
     """

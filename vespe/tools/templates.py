@@ -113,7 +113,7 @@ def value_text(value: Any) -> str:
 
 
 def substitute_secrets(value: Any, secrets: Mapping[str, str]) -> Any:
-    """Give a copy of fixed `args` with `${env:NAME}` filled in every string; keys stay as they are.
+    """Return a copy of fixed `args` with `${env:NAME}` filled in every string; keys stay as they are.
 
     Raises Refused for a secret that `secrets` lacks: a missing one never becomes an empty or literal text.
     """

@@ -40,7 +40,7 @@ class Verdicts:
         self._changed = False
 
     def of(self, uid: str, config: bytes) -> Verdict:
-        """Give the verdict on a tool directory's config.json, from the cache where it holds the very same bytes."""
+        """Return the verdict on a tool directory's config.json, from the cache where it holds the very same bytes."""
         digest = hashlib.sha256(config).hexdigest()
         row = self._kept.get(uid)
         if row is None or row[0] != digest:
@@ -64,7 +64,7 @@ class Verdicts:
 
 @cache
 def code_digest() -> str:
-    """Give a digest of what judges, by the names, sizes and times of its files: the code may be newer than its version says."""
+    """Return a digest of what judges, by the names, sizes and times of its files: the code may be newer than its version says."""
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     found: list[tuple[str, int, int]] = []
     for name in _JUDGES:

@@ -36,19 +36,19 @@ class Approval:
 
 
 def find_content(digest: str) -> Approval | None:
-    """Give the approval of exactly these bytes, or None."""
+    """Return the approval of exactly these bytes, or None."""
     approval = _read(_content_name(digest))
     return approval if approval and approval.digest == digest else None
 
 
 def find_place(kind: str, place: Place) -> Approval | None:
-    """Give the approval (`place` or `tool`) of this very directory, or None."""
+    """Return the approval (`place` or `tool`) of this very directory, or None."""
     approval = _read(f"{kind}-{place.name}.json")
     return approval if approval and approval.kind == kind and (place.strong or approval.path == place.path) else None
 
 
 def nearest_content(path: str, tree: Tree) -> Approval | None:
-    """Give the approval to compare a changed tree with: the last one given at this path, else the one with most files in common.
+    """Return the approval to compare a changed tree with: the last one given at this path, else the one with most files in common.
 
     In common means the same file at the same path, and at least half of the approval's files.
     """
@@ -62,7 +62,7 @@ def nearest_content(path: str, tree: Tree) -> Approval | None:
 
 
 def find_kit(digest: str) -> Approval | None:
-    """Give the approval of exactly these bytes as an installed kit, or None."""
+    """Return the approval of exactly these bytes as an installed kit, or None."""
     approval = _read(_kit_name(digest))
     return approval if approval and approval.kind == "kit" and approval.digest == digest else None
 
@@ -117,7 +117,7 @@ def forget(root: str, digest: str | None, places: Iterable[Place]) -> tuple[Appr
 
 
 def directory() -> str:
-    """Give the directory of the records; it may not exist."""
+    """Return the directory of the records; it may not exist."""
     return os.path.join(locations.user_state_dir(), "trust")
 
 

@@ -51,7 +51,7 @@ class TrustCheck:
         self._known: dict[str, tuple[tuple[int, ...], str]] = {}
 
     def check(self, tool_directory: str | None = None) -> Grant:
-        """Give the grant under which the project's tool in `tool_directory` may run now; None asks for the project as a whole.
+        """Return the grant under which the project's tool in `tool_directory` may run now; None asks for the project as a whole.
 
         A kit's tool asks for the whole. Raises NotTrusted, with what changed since the last approval, and UsageError for a
         `VESPE_TRUSTED_PATHS` that is not made of absolute paths.
@@ -163,7 +163,7 @@ def changes_since_approval(root: str, tree: Tree) -> tuple[str, ...]:
 
 @contextlib.contextmanager
 def pinned(tool_directory: str, grant: Grant) -> Iterator[str]:
-    """Give the directory to load the tool from and run it in: what is checked is what runs.
+    """Return the directory to load the tool from and run it in: what is checked is what runs.
 
     Under a content approval that is a private copy whose every byte is verified while it is copied, removed afterwards; its
     name is the uid still. Else, and for a kit's tool, it is the tool's own directory. Raises NotTrusted, which names the file,

@@ -116,7 +116,7 @@ class _Keeping:
         self.kept: dict[str, bytes] = {}
 
     def config(self, uid: str) -> bytes:
-        """Give the bytes of a tool's config.json, as they were hashed; none where there was none, or a large one."""
+        """Return the bytes of a tool's config.json, as they were hashed; none where there was none, or a large one."""
         return self.kept.get(uid, b"")
 
     def visit(self, path: str, descriptor: int, status: os.stat_result) -> str:

@@ -28,11 +28,11 @@ class AnthropicShape:
     name = "anthropic"
 
     def definition(self, tool: Tool) -> JsonObject:
-        """Give `{"name", "description", "input_schema"}`."""
+        """Return `{"name", "description", "input_schema"}`."""
         return shown.own_fields(tool, self.name) | shown.described(tool) | {"input_schema": shown.shown_schema(tool)}
 
     def read(self, definition: JsonObject) -> Tool:
-        """Give the tool of a definition; one that Anthropic runs itself (a `type` other than custom) is refused."""
+        """Return the tool of a definition; one that Anthropic runs itself (a `type` other than custom) is refused."""
         if definition.get("type") not in (None, "custom"):
             definitions.refuse(definition.get("name"), f"is of type {quoted(definition['type'])}, which Anthropic runs itself")
         rest = definitions.others(definition, ("name", "description", "input_schema"))
@@ -48,17 +48,17 @@ class AnthropicAdapter:
     execute_tool = execution.execute_tool
 
     def generate_tool_description(self) -> JsonObject:
-        """Give the entry of a request's `tools`."""
+        """Return the entry of a request's `tools`."""
         return AnthropicShape().definition(self.tool)
 
     def parse_llm_response(self, text_or_message: JsonValue) -> tuple[Call, ...]:
-        """Give the calls in the `tool_use` blocks of a message; those of server tools are never ours."""
+        """Return the calls in the `tool_use` blocks of a message; those of server tools are never ours."""
         content = execution.answered(text_or_message, what="Anthropic's message").get("content")
         blocks = execution.objects([] if isinstance(content, str) else content, "`content`")
         return execution.own_calls(self.tool, (_call(block) for block in blocks if block.get("type") == "tool_use"))
 
     def format_tool_output(self, output: object, *, call_id: str = "") -> JsonObject:
-        """Give the `tool_result` block for the user's next message."""
+        """Return the `tool_result` block for the user's next message."""
         value, failed = execution.told(output)
         block: JsonObject = {"type": "tool_result", "tool_use_id": call_id, "content": execution.text_of(value)}
         return block | ({"is_error": True} if failed else {})

@@ -33,7 +33,7 @@ _OF_MESSAGES: Final = ("tool_use", "tool_result")
 
 
 def system_blocks(message: JsonObject, index: int) -> list[JsonObject]:
-    """Give the text blocks of a system or developer message, blank ones left out; raises InvalidDocument for any other content."""
+    """Return the text blocks of a system or developer message, blank ones left out; raises InvalidDocument for any other content."""
     blocks = _content_blocks(message, index)
     if any(block.get("type") != "text" or not isinstance(block.get("text"), str) for block in blocks):
         refuse(index, "a system message holds text only", pointer="/content")
@@ -41,12 +41,12 @@ def system_blocks(message: JsonObject, index: int) -> list[JsonObject]:
 
 
 def user_blocks(message: JsonObject, index: int) -> list[JsonObject]:
-    """Give the blocks of a user message; `marked` puts the mark of its `speaker` before them."""
+    """Return the blocks of a user message; `marked` puts the mark of its `speaker` before them."""
     return worded(_content_blocks(message, index))
 
 
 def worded(blocks: list[JsonObject]) -> list[JsonObject]:
-    """Give blocks without blank texts where no other text is among them: Anthropic refuses a message of those alone."""
+    """Return blocks without blank texts where no other text is among them: Anthropic refuses a message of those alone."""
     if all(is_blank(block) for block in blocks if block.get("type") == "text"):
         return [block for block in blocks if not is_blank(block)]
     return blocks
@@ -58,7 +58,7 @@ def is_blank(block: JsonObject) -> bool:
 
 
 def assistant_blocks(message: JsonObject, calls: list[JsonObject], index: int) -> list[JsonObject]:
-    """Give the blocks of an assistant message whose calls are the blocks `calls`."""
+    """Return the blocks of an assistant message whose calls are the blocks `calls`."""
     parts = [*parts_of(message.get("content"), index), *parts_of(message.get("refusal"), index)]
     texts = [block for part in parts if not is_empty(part) and not is_empty(block := to_block(part, index))]
     if isinstance(order := message.get(BLOCKS), list):
@@ -68,7 +68,7 @@ def assistant_blocks(message: JsonObject, calls: list[JsonObject], index: int) -
 
 
 def call_block(call: JsonObject, identifier: str, index: int) -> JsonObject:
-    """Give the `tool_use` block of a call that goes by `identifier`."""
+    """Return the `tool_use` block of a call that goes by `identifier`."""
     function = function_of(call, index)
     if is_custom(call):
         given: JsonObject = arguments.custom_input(custom_text_of(function, index))
@@ -79,7 +79,7 @@ def call_block(call: JsonObject, identifier: str, index: int) -> JsonObject:
 
 
 def input_of(given: JsonValue, index: int) -> JsonObject:
-    """Give the input of a call's `arguments`; raises InvalidDocument, with the message's index, for what JSON cannot say."""
+    """Return the input of a call's `arguments`; raises InvalidDocument, with the message's index, for what JSON cannot say."""
     try:
         return arguments.to_input(given)
     except InvalidDocument as error:
@@ -87,7 +87,7 @@ def input_of(given: JsonValue, index: int) -> JsonObject:
 
 
 def result_block(message: JsonObject, identifier: str, index: int) -> JsonObject:
-    """Give the `tool_result` block of a tool message; a text stays one, JSON becomes one, and nothing is no `content`."""
+    """Return the `tool_result` block of a tool message; a text stays one, JSON becomes one, and nothing is no `content`."""
     message = told(message, index)
     block: JsonObject = {"type": "tool_result", "tool_use_id": encode_id(identifier)}
     blocks = _content_blocks(message, index)
@@ -136,7 +136,7 @@ def _ordered(order: list[JsonValue], parts: list[JsonObject], calls: list[JsonOb
 
 
 def _reasoning(message: JsonObject) -> list[JsonObject]:
-    """Give the thinking blocks that a gateway's `reasoning_details` hold with Anthropic's signature; unsigned ones it refuses."""
+    """Return the thinking blocks that a gateway's `reasoning_details` hold with Anthropic's signature; unsigned ones it refuses."""
     details = message.get("reasoning_details")
     return [block for detail in (details if isinstance(details, list) else ()) if (block := _thinking(detail)) is not None]
 

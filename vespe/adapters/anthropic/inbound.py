@@ -42,7 +42,7 @@ def to_openai_messages(messages: Iterable[JsonObject], system: JsonValue = None)
 
 
 def _system(system: JsonValue) -> list[JsonObject]:
-    """Give a message for each block; one block that came as a list stays a list, so that it goes back as one."""
+    """Return a message for each block; one block that came as a list stays a list, so that it goes back as one."""
     parts, order = _parts(parts_of(system, 0), 0)
     if isinstance(system, str) or len(parts) <= 1:
         return _spoken("system", parts, order, text=isinstance(system, str))
@@ -54,7 +54,7 @@ def _read(message: JsonObject, index: int) -> tuple[list[JsonObject], list[JsonV
 
 
 def _parts(blocks: list[JsonObject], index: int, *, literal: bool = False) -> tuple[list[JsonObject], list[JsonValue] | None]:
-    """Give the parts of blocks, and the order of all where OpenAI cannot say each of them, nor, with `literal`, what looks marked."""
+    """Return the parts of blocks, and the order of all where OpenAI cannot say each of them, nor, with `literal`, what looks marked."""
     parts: list[JsonObject] = []
     order: list[JsonValue] = []
     for block in blocks:
@@ -68,7 +68,7 @@ def _parts(blocks: list[JsonObject], index: int, *, literal: bool = False) -> tu
 
 
 def _spoken(role: str, parts: list[JsonObject], order: list[JsonValue] | None, *, text: bool) -> list[JsonObject]:
-    """Give the message of these parts, if it says anything; with `text`, one plain text part is a text."""
+    """Return the message of these parts, if it says anything; with `text`, one plain text part is a text."""
     if not parts and not order:
         return []
     plain = plain_text(parts) if text else None
@@ -130,7 +130,7 @@ def _arguments(given: JsonValue, index: int) -> str:
 
 
 def _user(message: JsonObject, calls: Calls[None], index: int) -> Iterator[JsonObject]:
-    """Give the results, each as a message, then what the user says; a mark of a name opens a message of its own."""
+    """Return the results, each as a message, then what the user says; a mark of a name opens a message of its own."""
     blocks = [block for block in parts_of(message.get("content"), index) if not is_empty(block)]
     results = [block for block in blocks if block.get("type") == "tool_result"]
     for block in results:

@@ -94,7 +94,7 @@ def _turns(messages: list[JsonObject]) -> list[_Turn]:
 
 
 def _turn(turns: list[_Turn], role: str, index: int) -> _Turn:
-    """Give the turn that a message adds to: the last one where the same side goes on, else a new one."""
+    """Return the turn that a message adds to: the last one where the same side goes on, else a new one."""
     last = turns[-1] if turns else None
     if last is None or last.role != role or last.results or role == "system":
         turns.append(last := _Turn(index, role))
@@ -150,7 +150,7 @@ def _settled(turns: list[_Turn]) -> list[_Turn]:
 
 
 def _emitted(turns: list[_Turn]) -> Iterator[JsonObject]:
-    """Give the messages; results open the user's turn that follows their calls, or are one."""
+    """Return the messages; results open the user's turn that follows their calls, or are one."""
     results: list[JsonObject] = []
     for turn in turns:
         if results and turn.role == "user":

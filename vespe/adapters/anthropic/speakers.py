@@ -13,14 +13,14 @@ TEXT_MARK: Final = "[name]"
 
 
 def speaker(message: JsonObject) -> str:
-    """Give the `name` of a user message, "" where it has none that a mark can hold."""
+    """Return the `name` of a user message, "" where it has none that a mark can hold."""
     name = message.get("name")
     name = said(name) if isinstance(name, str) else ""
     return name if NAME_MARK.fullmatch(f"[name: {name}]") else ""
 
 
 def marked(spoken: list[tuple[str, list[JsonObject]]]) -> list[JsonObject]:
-    """Give the blocks of one user turn from what each (name, blocks) in it says.
+    """Return the blocks of one user turn from what each (name, blocks) in it says.
 
     A named one stands behind its mark, an unnamed one behind `[name: ]` where the turn holds a mark of a name already. A
     text that looks like a mark stands behind `[name]`, but for the turn's last block, which is always text.
@@ -38,7 +38,7 @@ def marked(spoken: list[tuple[str, list[JsonObject]]]) -> list[JsonObject]:
 
 
 def unmarked(blocks: list[JsonObject]) -> list[tuple[str, list[JsonObject]]] | None:
-    """Give (name, what they say) for each speaker of a turn that `marked` wrote; None for one that it did not."""
+    """Return (name, what they say) for each speaker of a turn that `marked` wrote; None for one that it did not."""
     made: list[tuple[str, list[JsonObject]]] = []
     escaped = False
     for at, block in enumerate(blocks):

@@ -26,7 +26,7 @@ class OllamaShape:
     name = "ollama"
 
     def definition(self, tool: Tool) -> JsonObject:
-        """Give `{"type": "function", "function": {…}}`; `properties` is always there, since Ollama's types require it."""
+        """Return `{"type": "function", "function": {…}}`; `properties` is always there, since Ollama's types require it."""
         own = shown.own_fields(tool, self.name)
         inner = own.pop("function", None)
         parameters = {"type": "object", "properties": {}} | shown.shown_schema(tool)
@@ -34,7 +34,7 @@ class OllamaShape:
         return own | {"type": "function", "function": (inner if isinstance(inner, dict) else {}) | function}
 
     def read(self, definition: JsonObject) -> Tool:
-        """Give the tool of a definition."""
+        """Return the tool of a definition."""
         function = definition.get("function")
         if not isinstance(function, dict):
             definitions.refuse(definition.get("name"), "needs a `function`")
@@ -53,18 +53,18 @@ class OllamaAdapter:
     execute_tool = execution.execute_tool
 
     def generate_tool_description(self) -> JsonObject:
-        """Give the entry of a request's `tools`."""
+        """Return the entry of a request's `tools`."""
         return OllamaShape().definition(self.tool)
 
     def parse_llm_response(self, text_or_message: JsonValue) -> tuple[Call, ...]:
-        """Give the calls of a message, or of a whole response."""
+        """Return the calls of a message, or of a whole response."""
         given = execution.answered(text_or_message, what="Ollama's message")
         message = given["message"] if isinstance(given.get("message"), dict) else given
         calls = execution.objects(message.get("tool_calls"), "`tool_calls`")
         return execution.own_calls(self.tool, (_call(call) for call in calls))
 
     def format_tool_output(self, output: object, *, call_id: str = "") -> JsonObject:
-        """Give the tool message; an error's text begins with the line `[tool error]`."""
+        """Return the tool message; an error's text begins with the line `[tool error]`."""
         value, failed = execution.told(output)
         message: JsonObject = {"role": "tool", "content": mark(execution.text_of(value), error=failed), "tool_name": self.tool.name}
         return message | ({"tool_call_id": call_id} if call_id else {})

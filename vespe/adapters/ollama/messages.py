@@ -78,7 +78,7 @@ def to_openai_messages(messages: Iterable[JsonObject], system: JsonValue = None)
 
 
 def mark(text: str, *, error: bool) -> str:
-    """Give a result's text for an API without `is_error`: an error's begins with the line `[tool error]`.
+    """Return a result's text for an API without `is_error`: an error's begins with the line `[tool error]`.
 
     A text that would read as marked, and is no error's, is put behind the line `[tool result]`; `unmark` undoes both.
     """
@@ -88,7 +88,7 @@ def mark(text: str, *, error: bool) -> str:
 
 
 def unmark(text: str) -> tuple[str, bool]:
-    """Give (text, whether it is an error's) of what `mark` made."""
+    """Return (text, whether it is an error's) of what `mark` made."""
     if not _MARKED.match(text):
         return text, False
     return (text.removeprefix(_ERROR), True) if text.startswith(_ERROR) else (text.removeprefix(_RESULT), False)

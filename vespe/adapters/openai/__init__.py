@@ -17,19 +17,19 @@ class OpenAIShape:
     name = "openai"
 
     def definition(self, tool: Tool) -> JsonObject:
-        """Give `{"type": "function", "function": {"name", "description", "parameters"}}`."""
+        """Return `{"type": "function", "function": {"name", "description", "parameters"}}`."""
         own = shown.own_fields(tool, self.name)
         inner = own.pop("function", None)
         function = shown.described(tool) | {"parameters": shown.shown_schema(tool)}
         return own | {"type": "function", "function": (inner if isinstance(inner, dict) else {}) | function}
 
     def read(self, definition: JsonObject) -> Tool:
-        """Give the tool of a definition; a custom tool, whose input is no object, is refused."""
+        """Return the tool of a definition; a custom tool, whose input is no object, is refused."""
         return read_function(self.name, definition)
 
 
 def read_function(shape: str, definition: JsonObject) -> Tool:
-    """Give the tool of `{"type": "function", "function": {…}}`, the definition that several APIs share."""
+    """Return the tool of `{"type": "function", "function": {…}}`, the definition that several APIs share."""
     function = definition.get("function")
     if definition.get("type") not in (None, "function") or not isinstance(function, dict):
         custom = definition.get("custom")
@@ -50,11 +50,11 @@ class OpenAIAdapter:
     execute_tool = execution.execute_tool
 
     def generate_tool_description(self) -> JsonObject:
-        """Give the entry of a request's `tools`."""
+        """Return the entry of a request's `tools`."""
         return OpenAIShape().definition(self.tool)
 
     def parse_llm_response(self, text_or_message: JsonValue) -> tuple[Call, ...]:
-        """Give the calls of a message, or of every choice of a whole response."""
+        """Return the calls of a message, or of every choice of a whole response."""
         given = execution.answered(text_or_message, what="OpenAI's message")
         choices = execution.objects(given.get("choices"), "`choices`")
         messages = list(execution.objects([choice.get("message") or {} for choice in choices], "`message`")) or [given]
@@ -62,14 +62,14 @@ class OpenAIAdapter:
         return execution.own_calls(self.tool, (_call(call) for call in calls))
 
     def format_tool_output(self, output: object, *, call_id: str = "") -> JsonObject:
-        """Give the tool message; an error bears the inner field `is_error`, which `to_wire` takes off."""
+        """Return the tool message; an error bears the inner field `is_error`, which `to_wire` takes off."""
         value, failed = execution.told(output)
         message: JsonObject = {"role": "tool", "tool_call_id": call_id, "content": execution.text_of(value)}
         return message | ({"is_error": True} if failed else {})
 
 
 def _calls_of(message: JsonObject) -> list[JsonObject]:
-    """Give a message's `tool_calls`, or its deprecated `function_call` as the one that there is."""
+    """Return a message's `tool_calls`, or its deprecated `function_call` as the one that there is."""
     calls = list(execution.objects(message.get("tool_calls"), "`tool_calls`"))
     old = message.get("function_call")
     return calls or ([{"function": old}] if isinstance(old, dict) else [])

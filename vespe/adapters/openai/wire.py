@@ -25,7 +25,7 @@ _TEXTS: Final = ("name", "refusal")
 
 
 def to_wire(messages: Iterable[JsonObject], *, keep: Collection[str] = ()) -> list[JsonObject]:
-    """Give inner messages as OpenAI takes them: without the fields that only Vespe, or another API, knows.
+    """Return inner messages as OpenAI takes them: without the fields that only Vespe, or another API, knows.
 
     Fields in `keep` stay, for a compatible server that wants them back (`reasoning_content`, `cache_control`). What is
     no text in a tool message, which OpenAI does not take there, follows in a user message of its own, behind the last
@@ -73,7 +73,7 @@ def _sent(message: JsonObject, calls: Calls[None], *, index: int, keep: Collecti
 
 
 def _content(message: JsonObject, index: int, *, keep: Collection[str]) -> JsonValue:
-    """Give the parts with the keys that OpenAI knows; a text stays one where nothing else came to it, and no part is no content."""
+    """Return the parts with the keys that OpenAI knows; a text stays one where nothing else came to it, and no part is no content."""
     given = message.get("content")
     parts = [part for part in readable_parts(message, index) if not is_empty(part)]
     if isinstance(given, str) and len(parts) <= 1 and (not parts or parts[0].get("text") == given):
@@ -118,7 +118,7 @@ def _call(sent: JsonObject, message: JsonObject, calls: Calls[None], *, index: i
 
 
 def _sent_function(function: JsonObject, index: int) -> JsonObject:
-    """Give the name and the arguments, as they came where they are a text, else as their JSON text; null is `{}`."""
+    """Return the name and the arguments, as they came where they are a text, else as their JSON text; null is `{}`."""
     given = function.get("arguments")
     try:
         text = said(given) if isinstance(given, str) else arguments.to_text({} if given is None else given)

@@ -72,7 +72,7 @@ class ClaudeStreamingProcessor:
         return any(block.is_call for message in self._messages for block in message.blocks)
 
     def get_tool_calls(self) -> list[JsonObject]:
-        """Give the calls of every message in order of arrival, as `StreamingProcessor` says."""
+        """Return the calls of every message in order of arrival, as `StreamingProcessor` says."""
         return [
             {"id": call["id"], "type": "function", "function": call["function"]}
             for message in self._messages
@@ -81,16 +81,16 @@ class ClaudeStreamingProcessor:
         ]
 
     def cut_calls(self) -> frozenset[str]:
-        """Give the ids of the calls whose arguments may have been cut."""
+        """Return the ids of the calls whose arguments may have been cut."""
         broken = self.error is not None
         return frozenset().union(*(message.cut_calls(broken=broken) for message in self._messages))
 
     def message(self) -> JsonObject:
-        """Give the last message in the inner format."""
+        """Return the last message in the inner format."""
         return self._messages[-1].inner() if self._messages else {"role": "assistant", "content": None}
 
     def native_message(self) -> JsonObject:
-        """Give the last Message as Anthropic's SDK would have gathered it; `{}` where none began."""
+        """Return the last Message as Anthropic's SDK would have gathered it; `{}` where none began."""
         return self._messages[-1].native() if self._messages else {}
 
     def _take(self, name: str, payload: bytes, events: list[StreamEvent]) -> None:

@@ -93,7 +93,7 @@ class GrowingBlock:
             events.append(StreamEvent("tool_arguments", rest, self.call_id, self.name, self.order))
 
     def arguments(self) -> str:
-        """Give a call's arguments as they came: what the deltas say or else the input at the start; `""` where neither says any."""
+        """Return a call's arguments as they came: what the deltas say or else the input at the start; `""` where neither says any."""
         text = self._json.text()
         if text or not self._start.get("input"):
             return text
@@ -104,7 +104,7 @@ class GrowingBlock:
         return is_whole_object(self.arguments())
 
     def native(self) -> JsonObject:
-        """Give the block as the API gives it without a stream; an input that is no JSON object stands under the adapters' key."""
+        """Return the block as the API gives it without a stream; an input that is no JSON object stands under the adapters' key."""
         made: JsonObject = dict(self._start)
         made.update({key: growing.text() for key, growing in self._texts.items()})
         if self._citations:
@@ -202,7 +202,7 @@ class MessageGathering:
             block.settle(events)
 
     def cut_calls(self, *, broken: bool) -> set[str]:
-        """Give the ids of calls whose arguments may be cut; `broken` where an error ended the stream."""
+        """Return the ids of calls whose arguments may be cut; `broken` where an error ended the stream."""
         short = broken or self.stop_reason is None or self.stop_reason in _SHORTENED
         last = self.blocks[-1] if self.blocks else None
         calls = zip((block for block in self.blocks if block.is_call), self.inner().get("tool_calls", ()), strict=True)
@@ -210,13 +210,13 @@ class MessageGathering:
         return {str(call["id"]) for block, call in unsure if not block.is_whole()}
 
     def native(self) -> JsonObject:
-        """Give the Message that Anthropic's SDK would have gathered."""
+        """Return the Message that Anthropic's SDK would have gathered."""
         content = [block.native() for block in self.blocks]
         usual: JsonObject = {"id": None, "type": "message", "role": "assistant", "model": None, "stop_reason": None, "stop_sequence": None}
         return {**usual, **self._start, **self._stop, "content": content, "usage": self._usage}
 
     def inner(self) -> JsonObject:
-        """Give the message in the inner format, as the adapters translate it; a plain text alone is one, as OpenAI says it."""
+        """Return the message in the inner format, as the adapters translate it; a plain text alone is one, as OpenAI says it."""
         content = [
             block.native() | ({"id": block.call_id} if block.is_call else {})
             for block in self.blocks

@@ -24,7 +24,7 @@ class StreamEvent(NamedTuple):
     data: JsonObject | None = None
 
     def as_json(self) -> JsonObject:
-        """Give the event as an object, without the fields that say nothing."""
+        """Return the event as an object, without the fields that say nothing."""
         made = {key: value for key, value in self._asdict().items() if value not in ("", None)}
         if not self.type.startswith("tool_") and not self.index:
             del made["index"]
@@ -64,23 +64,23 @@ class StreamingProcessor(Protocol):
         """Whether the answer calls tools that are ours to run."""
 
     def get_tool_calls(self) -> list[JsonObject]:
-        """Give `{"id", "type": "function", "function": {"name", "arguments": str}}` for each call, in order of (choice, index).
+        """Return `{"id", "type": "function", "function": {"name", "arguments": str}}` for each call, in order of (choice, index).
 
         A call that has no id gets one when the stream is over. Arguments that are not JSON stay as they came.
         """
 
     def cut_calls(self) -> frozenset[str]:
-        """Give the ids of calls whose arguments the end of the stream may have cut: never run these.
+        """Return the ids of calls whose arguments the end of the stream may have cut: never run these.
 
         A call is none of them where the stream said that it was over, or where its arguments are a whole JSON object,
         which no longer text begins with. So `""` and `{"a": 1` are cut in a stream that is not `complete`, `{"a": 1}` is not.
         """
 
     def message(self) -> JsonObject:
-        """Give the assistant's message in the inner format: OpenAI's, with the documented fields beside (docs/adapters.md)."""
+        """Return the assistant's message in the inner format: OpenAI's, with the documented fields beside (docs/adapters.md)."""
 
     def native_message(self) -> JsonObject:
-        """Give what the vendor's SDK would have gathered: a ChatCompletion, a Message, or a ChatResponse, as an object."""
+        """Return what the vendor's SDK would have gathered: a ChatCompletion, a Message, or a ChatResponse, as an object."""
 
     def update_response(self, standard_response: JsonObject) -> None:
         """Set `content`, `tool_calls`, `finish_reason`, `usage` and `error` of an object to what was gathered."""

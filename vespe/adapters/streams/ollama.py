@@ -81,23 +81,23 @@ class OllamaStreamingProcessor:
         return bool(self._calls)
 
     def get_tool_calls(self) -> list[JsonObject]:
-        """Give the calls in order of arrival, as `StreamingProcessor` says."""
+        """Return the calls in order of arrival, as `StreamingProcessor` says."""
         calls = self.message().get("tool_calls", ())
         return [{"id": call["id"], "type": "function", "function": call["function"]} for call in calls if "function" in call]
 
     def cut_calls(self) -> frozenset[str]:
-        """Give the ids of the calls whose arguments may have been cut: none, since calls come whole."""
+        """Return the ids of the calls whose arguments may have been cut: none, since calls come whole."""
         return frozenset()
 
     def message(self) -> JsonObject:
-        """Give the message in the inner format, as the adapters translate it."""
+        """Return the message in the inner format, as the adapters translate it."""
         given = {key: text.text() for key, text in self._texts.items()}
         images = {"images": images} if (images := [image for image in self._lists.get("images", ()) if isinstance(image, str)]) else {}
         made = to_openai_messages([{"role": "assistant", **given, **images, "tool_calls": self._calls}])
         return made[0] if made else {"role": "assistant", "content": None}
 
     def native_message(self) -> JsonObject:
-        """Give the ChatResponse that Ollama gives without a stream: the last line's fields around the whole message."""
+        """Return the ChatResponse that Ollama gives without a stream: the last line's fields around the whole message."""
         message: JsonObject = {"role": "assistant", "content": ""} | {key: text.text() for key, text in self._texts.items()}
         return {**self._fields, "message": message | {key: list(given) for key, given in self._lists.items()}}
 
@@ -175,7 +175,7 @@ class OllamaStreamingProcessor:
 
 
 def _read_arguments(given: JsonValue) -> tuple[JsonValue, str]:
-    """Give a call's arguments, as the adapters are to translate them, and as text."""
+    """Return a call's arguments, as the adapters are to translate them, and as text."""
     if isinstance(given, str):
         return given, said(given)
     try:

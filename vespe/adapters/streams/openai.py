@@ -66,13 +66,13 @@ class GptStreamingProcessor:
         return any(choice.all_calls() for choice in self._choices.values())
 
     def get_tool_calls(self) -> list[JsonObject]:
-        """Give the calls in order of (choice, index), as `StreamingProcessor` says."""
+        """Return the calls in order of (choice, index), as `StreamingProcessor` says."""
         return [
             {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.text()}} for call in self._all_calls()
         ]
 
     def cut_calls(self) -> frozenset[str]:
-        """Give the ids of the calls whose arguments may have been cut."""
+        """Return the ids of the calls whose arguments may have been cut."""
         cut: set[str] = set()
         for choice in self._choices.values():
             ended = self.error is None and (choice.finish or self._done) and choice.finish not in _SHORTENED
@@ -80,12 +80,12 @@ class GptStreamingProcessor:
         return frozenset(cut)
 
     def message(self) -> JsonObject:
-        """Give the first choice's message in the inner format."""
+        """Return the first choice's message in the inner format."""
         choices = self._in_order()
         return choices[0].message() if choices else {"role": "assistant", "content": None}
 
     def native_message(self) -> JsonObject:
-        """Give the ChatCompletion that OpenAI's SDK would have gathered."""
+        """Return the ChatCompletion that OpenAI's SDK would have gathered."""
         made: JsonObject = {"id": None, "created": None, "model": None, **self._fields, "object": "chat.completion"}
         return {**made, "choices": [choice.native() for choice in self._in_order()], "usage": self.usage}
 

@@ -27,11 +27,11 @@ class GrowingCall:
         self.extra: dict[str, Any] = {}
 
     def text(self) -> str:
-        """Give the arguments as they came; `""` where none did, `{}` where an empty object did and nothing after it."""
+        """Return the arguments as they came; `""` where none did, `{}` where an empty object did and nothing after it."""
         return self.arguments.text() or self.original or ""
 
     def as_json(self) -> JsonObject:
-        """Give the call as it stands in a message."""
+        """Return the call as it stands in a message."""
         kind, key = ("custom", "input") if self.custom else ("function", "arguments")
         return {"id": self.id, "type": kind, kind: {"name": self.name, key: self.text()}, **joined(self.extra)}
 
@@ -86,7 +86,7 @@ class CallGathering:
         return call
 
     def _last(self, identifier: str, name: str) -> GrowingCall | None:
-        """Give the call that a piece without index continues, whose id is new or missing; a name again only where arguments came."""
+        """Return the call that a piece without index continues, whose id is new or missing; a name again only where arguments came."""
         last = self.calls[-1] if self.calls else None
         if last is None or (identifier and last.id):
             return None
@@ -130,7 +130,7 @@ def _said(value: JsonValue) -> str:
 
 
 def _as_text(value: JsonValue) -> str:
-    """Give arguments that are no text as JSON, or as what is none, so that they never run, where JSON cannot say them."""
+    """Return arguments that are no text as JSON, or as what is none, so that they never run, where JSON cannot say them."""
     try:
         return arguments.to_text(value) if shallow(value) else "<nested too deeply>"
     except InvalidDocument as error:

@@ -60,13 +60,13 @@ class ChoiceGathering:
         return order
 
     def _unsaid(self, message: JsonValue) -> JsonValue:
-        """Give what a whole message adds to what deltas said before it: all where they said nothing, else calls where they had none."""
+        """Return what a whole message adds to what deltas said before it: all where they said nothing, else calls where they had none."""
         if self.calls.calls or not isinstance(message, dict):
             return None
         return {key: value for key, value in message.items() if key == "tool_calls"} if self._texts else message
 
     def all_calls(self) -> list[GrowingCall]:
-        """Give the choice's calls in order of their index, those of the deprecated `function_call` too, but for nameless ones."""
+        """Return the choice's calls in order of their index, those of the deprecated `function_call` too, but for nameless ones."""
         calls = sorted(self.calls.calls, key=lambda call: call.order if call.index is None else call.index)
         return [call for call in calls + self._legacy.calls if call.name]
 
@@ -81,7 +81,7 @@ class ChoiceGathering:
                 events.append(StreamEvent("tool_arguments", rest, call.id, call.name, call.order))
 
     def native(self) -> JsonObject:
-        """Give the choice of a ChatCompletion."""
+        """Return the choice of a ChatCompletion."""
         message: JsonObject = {"role": "assistant", "content": None, **joined(self._fields)}
         message |= {key: text.text() for key, text in self._texts.items() if key != _PARTS} | {"role": "assistant"}
         if self.calls.calls:
@@ -92,7 +92,7 @@ class ChoiceGathering:
         return {**self._extra, **given}
 
     def message(self) -> JsonObject:
-        """Give the inner message: what this choice said, its reasoning under one name, and its calls."""
+        """Return the inner message: what this choice said, its reasoning under one name, and its calls."""
         content, refusal, reasoning = (self._texts.get(key) for key in ("content", "refusal", self._told or ""))
         made: JsonObject = {"role": "assistant", "content": (content.text() if content else "") or None}
         if refusal and (text := refusal.text()):

@@ -28,7 +28,7 @@ _FINISH: Final = {
 
 
 def error_object(given: JsonValue) -> JsonObject:
-    """Give a server's error as an object with a `message` that is a text: the server's sentence, or what it sent instead of one."""
+    """Return a server's error as an object with a `message` that is a text: the server's sentence, or what it sent instead of one."""
     if not shallow(given):
         return failed("the server sent an error that is nested too deeply")
     if not isinstance(given, dict):
@@ -51,17 +51,17 @@ def _sentence(given: JsonValue) -> str:
 
 
 def failed(reason: str) -> JsonObject:
-    """Give an error of the stream itself."""
+    """Return an error of the stream itself."""
     return {"message": reason, "type": "stream_error"}
 
 
 def not_a_stream(body: bytes) -> JsonObject:
-    """Give the error for a body that is neither a stream nor an answer: a page of a proxy, say."""
+    """Return the error for a body that is neither a stream nor an answer: a page of a proxy, say."""
     return failed(f"the body is no stream of a model's answer: {quoted(body.decode('utf-8', 'replace').strip())}")
 
 
 def error_event(error: JsonObject) -> StreamEvent:
-    """Give the event that tells an error."""
+    """Return the event that tells an error."""
     return StreamEvent("error", str(error["message"]), data=error)
 
 
@@ -99,12 +99,12 @@ def feed(self: Feeding, data: bytes) -> list[StreamEvent]:
 
 
 def done_event(processor: StreamingProcessor) -> StreamEvent:
-    """Give the event that ends an answer."""
+    """Return the event that ends an answer."""
     return StreamEvent("done", data={"finish_reason": processor.finish_reason, "complete": processor.complete})
 
 
 def openai_words(finish_reason: str | None) -> str | None:
-    """Give a compatible server's finish reason in OpenAI's words, where it is known; others as they came."""
+    """Return a compatible server's finish reason in OpenAI's words, where it is known; others as they came."""
     return None if finish_reason is None else _FINISH.get(finish_reason.lower(), finish_reason)
 
 

@@ -46,7 +46,7 @@ def _read_slowly(text: str) -> JsonValue:
 
 
 def read_documents(body: bytes) -> list[JsonObject]:
-    """Give the objects of a body that is one JSON document, a list of them, or one in each line; [] where it is none of these.
+    """Return the objects of a body that is one JSON document, a list of them, or one in each line; [] where it is none of these.
 
     A last line that was cut is left out.
     """
@@ -82,13 +82,13 @@ def shallow(value: JsonValue) -> bool:
 
 
 def call_id(*said: JsonValue) -> str:
-    """Give an id for a call that has none, by what was said: of another answer another one, of the same again the same."""
+    """Return an id for a call that has none, by what was said: of another answer another one, of the same again the same."""
     digest = hashlib.blake2b(json.dumps(said).encode(), digest_size=6).digest()
     return generated_id(int.from_bytes(digest, "big"))
 
 
 def sayable(value: JsonValue) -> JsonValue:
-    """Give a call's input, or what the adapters make of a text that is no object, where JSON cannot say it (NaN)."""
+    """Return a call's input, or what the adapters make of a text that is no object, where JSON cannot say it (NaN)."""
     try:
         arguments.to_text(value)
     except InvalidDocument as error:
@@ -123,7 +123,7 @@ class Growing:
         return piece
 
     def end(self) -> str:
-        """Give what is still held back, as U+FFFD, now that its other half will not come."""
+        """Return what is still held back, as U+FFFD, now that its other half will not come."""
         if not self._held:
             return ""
         self._held = ""
@@ -131,7 +131,7 @@ class Growing:
         return "\ufffd"
 
     def text(self) -> str:
-        """Give all of the text."""
+        """Return all of the text."""
         return "".join(self.pieces) + ("\ufffd" if self._held else "")
 
     def _mended(self, piece: str) -> str:
@@ -213,7 +213,7 @@ def _text(key: str, before: Any, value: str) -> Any:
 
 
 def joined(held: Any) -> Any:
-    """Give what was merged as plain JSON values."""
+    """Return what was merged as plain JSON values."""
     if isinstance(held, Growing):
         return held.text()
     if isinstance(held, dict):

@@ -18,13 +18,13 @@ PROVIDERS: Final = {
 
 
 def provider_names() -> list[str]:
-    """Give the names that `provider_class` takes: the table's, and those of the user's configuration that say an `api`."""
+    """Return the names that `provider_class` takes: the table's, and those of the user's configuration that say an `api`."""
     named = user_config.load_user_config().providers
     return [*PROVIDERS, *(name for name, said in named.items() if name not in PROVIDERS and "api" in said)]
 
 
 def provider_class(name: str) -> Callable[..., LLMProvider]:
-    """Give a provider's class: the table's, or for a name of the user's own (`providers.NAME`) that of its `api`.
+    """Return a provider's class: the table's, or for a name of the user's own (`providers.NAME`) that of its `api`.
 
     Such an endpoint is asked with what is said of it alone, never with the key of its API's vendor. Raises UsageError for
     a name that is neither, or without `base_url`; InvalidDocument for settings that are wrong.

@@ -26,7 +26,7 @@ def whole(provider: LLMProvider, reply: Reply) -> Answer:
 
 
 def checked(answer: Answer, provider: LLMProvider, reply: Reply, *, body: str = "") -> Answer:
-    """Give an answer, its content as a text where it is one plain text, as OpenAI says it.
+    """Return an answer, its content as a text where it is one plain text, as OpenAI says it.
 
     Raises ProviderError for one that says nothing: neither a text, nor a call, nor why it stopped; it quotes the `body`.
     """
@@ -41,7 +41,7 @@ def checked(answer: Answer, provider: LLMProvider, reply: Reply, *, body: str = 
 
 
 def error_within(provider: LLMProvider, document: JsonObject, reply: Reply) -> ProviderError:
-    """Give the error that an answer holds though its status was a success, as gateways send it."""
+    """Return the error that an answer holds though its status was a success, as gateways send it."""
     error = reply.redacted(document["error"])
     told = error if isinstance(error, dict) else {"message": error}
     code = told.get("code") or told.get("type")

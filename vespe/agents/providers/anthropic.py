@@ -30,7 +30,7 @@ _CHOICES: Final = {"auto": "auto", "none": "none", "required": "any"}
 def payload(
     model: str, messages: Iterable[JsonObject], tools: Tools | None, *, options: Mapping[str, object] | None, stream: bool
 ) -> JsonObject:
-    """Give the request. Options are Anthropic's, or OpenAI's where Anthropic has another word for the same.
+    """Return the request. Options are Anthropic's, or OpenAI's where Anthropic has another word for the same.
 
     Raises InvalidDocument for a conversation that Anthropic's rules forbid.
     """
@@ -54,7 +54,7 @@ def answer(document: JsonObject) -> Answer:
 
 
 def _own_words(options: JsonObject) -> JsonObject:
-    """Give the options with Anthropic's names: `stop`, `max_completion_tokens`, `tool_choice`, `parallel_tool_calls`, `user`."""
+    """Return the options with Anthropic's names: `stop`, `max_completion_tokens`, `tool_choice`, `parallel_tool_calls`, `user`."""
     made = dict(options)
     if (most := made.pop("max_completion_tokens", None)) is not None:
         made.setdefault("max_tokens", most)
@@ -117,7 +117,7 @@ class AnthropicProvider:
         options: Mapping[str, object] | None = None,
         stream: bool = False,
     ) -> JsonObject:
-        """Give the request; see `anthropic_wire.payload`."""
+        """Return the request; see `anthropic_wire.payload`."""
         return payload(self.model, messages, tools, options=options, stream=stream)
 
     def _destination(self) -> Destination:

@@ -87,7 +87,7 @@ class LLMProvider(Protocol):
         on_event: OnEvent | None = None,
         cancel: threading.Event | None = None,
     ) -> JsonObject:
-        """Give the model's next message, in the inner format; with `on_event` it is streamed.
+        """Return the model's next message, in the inner format; with `on_event` it is streamed.
 
         `messages` are inner messages, `options` what the vendor's request takes besides (`temperature`, `max_tokens`, …).
         Raises ProviderError, TimedOut, Interrupted, Refused, and InvalidDocument for messages that the vendor's rules forbid.
@@ -114,7 +114,7 @@ class LLMProvider(Protocol):
         options: Mapping[str, object] | None = None,
         stream: bool = False,
     ) -> JsonObject:
-        """Give the vendor's request."""
+        """Return the vendor's request."""
         ...
 
     def send(self, payload: JsonObject, *, cancel: threading.Event | None = None) -> AbstractContextManager[Reply]:

@@ -111,7 +111,7 @@ def _attempt(
 
 
 def _reply(opened: http_client.Opened, there: Destination, first: bytes, limits: sockets.Limits) -> Reply:
-    """Give a successful answer, whose first piece is read already: from here on nothing is tried again."""
+    """Return a successful answer, whose first piece is read already: from here on nothing is tried again."""
 
     def redacted(value: JsonValue) -> JsonValue:
         return redaction.redact(value, there.secrets)

@@ -32,15 +32,15 @@ class Account:
     key_needed: bool = True
 
     def of_the_user(self, name: str) -> "Account":
-        """Give the account at an endpoint that the user named: nothing of the vendor's holds there."""
+        """Return the account at an endpoint that the user named: nothing of the vendor's holds there."""
         return Account(provider=name, key_needed=False)
 
     def url(self) -> Url:
-        """Give the endpoint's base URL; raises Refused for one that no key is sent to."""
+        """Return the endpoint's base URL; raises Refused for one that no key is sent to."""
         return provider_settings.endpoint_url(self.settings.base_url or self.default_url)
 
     def key(self) -> str:
-        """Give the key, "" where none is needed; raises MissingKey, and Refused for a text that is none, which is never quoted."""
+        """Return the key, "" where none is needed; raises MissingKey, and Refused for a text that is none, which is never quoted."""
         variable = self.settings.api_key_env or self.variable
         kept = self.settings.api_key.strip()
         key = kept or os.environ.get(variable, "").strip()
@@ -57,12 +57,12 @@ class Account:
         return key
 
     def headers(self, own: Mapping[str, str]) -> dict[str, str]:
-        """Give the headers of a request: the API's own, and the user's over them."""
+        """Return the headers of a request: the API's own, and the user's over them."""
         given = {name.lower(): value.strip() for name, value in self.settings.headers.items()}
         return {"content-type": "application/json"} | {name.lower(): value for name, value in own.items() if value} | given
 
     def secrets(self, headers: Mapping[str, str], url: Url) -> tuple[str, ...]:
-        """Give the texts that no error may hold: the key, and what stands in headers and parameters that are named like one."""
+        """Return the texts that no error may hold: the key, and what stands in headers and parameters that are named like one."""
         query = [pair.partition("=") for pair in url.target.partition("?")[2].split("&")]
         named = [*headers.items(), *((name, value) for name, _, value in query)]
         values = [value for name, value in named if _SENSITIVE.search(name)]
@@ -71,7 +71,7 @@ class Account:
 
 
 def known(account: Account, **said: str | Mapping[str, str] | None) -> Account:
-    """Give the account with what the user's configuration says of it, and over that what the caller does; None and "" say nothing."""
+    """Return the account with what the user's configuration says of it, and over that what the caller does; None and "" say nothing."""
     user = user_config.load_user_config()
     settings = provider_settings.read_settings(account.provider, user.providers.get(account.provider, {}), path=user.path)
     given = {name: value for name, value in said.items() if value}
@@ -81,7 +81,7 @@ def known(account: Account, **said: str | Mapping[str, str] | None) -> Account:
 
 
 def destination(account: Account, own: Mapping[str, str], *, bearer: bool, at: Callable[[Url], Url]) -> Destination:
-    """Give where an account's requests go: `own` are the API's headers, `at` makes the request's URL of the base URL.
+    """Return where an account's requests go: `own` are the API's headers, `at` makes the request's URL of the base URL.
 
     The key is a bearer token, or else Anthropic's `x-api-key`. Raises MissingKey and Refused.
     """

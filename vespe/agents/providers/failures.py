@@ -16,7 +16,7 @@ _REQUEST_IDS: Final = ("request-id", "x-request-id", "x-amzn-requestid", "apim-r
 
 
 def of_status(status: int, headers: Mapping[str, str], body: bytes, *, who: str, secrets: Collection[str] = ()) -> ProviderError:
-    """Give the error of an answer whose status is no success; `secrets` are taken out of all that it says."""
+    """Return the error of an answer whose status is no success; `secrets` are taken out of all that it says."""
     text, _ = bodies.decode(body, headers.get("content-type", ""))
     message, code = _told(text)
     reading = redaction.redact([message, code, request_id(headers)], secrets)
@@ -34,19 +34,19 @@ def of_status(status: int, headers: Mapping[str, str], body: bytes, *, who: str,
 
 
 def broken(who: str, why: str, *, at_once: bool = False) -> ProviderError:
-    """Give the error of a connection that was not made, or ended before the first byte; `at_once` asks for a retry without a wait."""
+    """Return the error of a connection that was not made, or ended before the first byte; `at_once` asks for a retry without a wait."""
     error = ProviderError(f"{who} gave no answer: {why}", transient=True)
     error.retry_after_s = 0.0 if at_once else None
     return error
 
 
 def request_id(headers: Mapping[str, str]) -> str:
-    """Give the vendor's name for a request, by its headers, or ""."""
+    """Return the vendor's name for a request, by its headers, or ""."""
     return next((headers[name] for name in _REQUEST_IDS if headers.get(name)), "")
 
 
 def _told(text: str) -> tuple[str, str]:
-    """Give (message, code) of an error's body: OpenAI's, Anthropic's and Ollama's shapes, FastAPI's `detail`, or the text."""
+    """Return (message, code) of an error's body: OpenAI's, Anthropic's and Ollama's shapes, FastAPI's `detail`, or the text."""
     try:
         document = strict_json.parse_json(text, limit=MAX_BODY_BYTES * 4)
     except InvalidDocument:

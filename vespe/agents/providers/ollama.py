@@ -28,7 +28,7 @@ _RENAMED: Final = {"max_tokens": "num_predict", "max_completion_tokens": "num_pr
 def payload(
     model: str, messages: Iterable[JsonObject], tools: Tools | None, *, options: Mapping[str, object] | None, stream: bool
 ) -> JsonObject:
-    """Give the request. Options are Ollama's, of the request or of the model, or OpenAI's where Ollama has another word.
+    """Return the request. Options are Ollama's, of the request or of the model, or OpenAI's where Ollama has another word.
 
     Raises UsageError for a `tool_choice` that Ollama cannot be told.
     """
@@ -55,7 +55,7 @@ def answer(document: JsonObject) -> Answer:
 
 
 def _format(given: Any) -> JsonObject:
-    """Give Ollama's `format` of OpenAI's `response_format`."""
+    """Return Ollama's `format` of OpenAI's `response_format`."""
     if not isinstance(given, dict) or given.get("type") == "text":
         return {}
     schema = given.get("json_schema")
@@ -103,7 +103,7 @@ class OllamaProvider:
         options: Mapping[str, object] | None = None,
         stream: bool = False,
     ) -> JsonObject:
-        """Give the request; see `ollama_wire.payload`."""
+        """Return the request; see `ollama_wire.payload`."""
         return payload(self.model, messages, tools, options=options, stream=stream)
 
     def _destination(self) -> Destination:

@@ -29,7 +29,7 @@ def payload(
     stream: bool,
     keep: Collection[str] = (),
 ) -> JsonObject:
-    """Give the request; what only Vespe or another API knows, but for the fields in `keep`, is taken off the messages."""
+    """Return the request; what only Vespe or another API knows, but for the fields in `keep`, is taken off the messages."""
     made: JsonObject = {"model": model, "messages": adapter_openai.to_wire(messages, keep=keep)}
     if defined := requests.definitions(tools, adapter_openai.OpenAIShape()):
         made["tools"] = defined
@@ -94,7 +94,7 @@ class OpenAIProvider:
         options: Mapping[str, object] | None = None,
         stream: bool = False,
     ) -> JsonObject:
-        """Give the request; see `openai_wire.payload`."""
+        """Return the request; see `openai_wire.payload`."""
         return payload(self.model, messages, tools, options=options, stream=stream, keep=self.keep)
 
     def _destination(self) -> Destination:

@@ -14,7 +14,7 @@ OURS: Final = ("messages", "tools", "stream", "system", "model")
 
 
 def checked_options(options: Mapping[str, object] | None) -> JsonObject:
-    """Give a copy of the options; raises UsageError for one that Vespe sets itself."""
+    """Return a copy of the options; raises UsageError for one that Vespe sets itself."""
     given = dict(options or {})
     for name in OURS:
         if name in given:
@@ -23,12 +23,12 @@ def checked_options(options: Mapping[str, object] | None) -> JsonObject:
 
 
 def with_options(payload: JsonObject, options: Mapping[str, object]) -> JsonObject:
-    """Give the payload with the options over it; one that is None takes its key away."""
+    """Return the payload with the options over it; one that is None takes its key away."""
     return {key: value for key, value in {**payload, **options}.items() if value is not None}
 
 
 def definitions(tools: Tools | None, shape: ToolShape) -> list[JsonObject]:
-    """Give the tools in an API's shape; a definition that is not in OpenAI's shape is the API's own, and stays as it is."""
+    """Return the tools in an API's shape; a definition that is not in OpenAI's shape is the API's own, and stays as it is."""
     read = OpenAIShape().read
     made: list[JsonObject] = []
     for tool in tools or ():

@@ -5,16 +5,11 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, TypeVar
 
 from vespe.errors import ProviderError
 from vespe.http.sockets import Limits
-from vespe.lazy import deferred
-
-if TYPE_CHECKING:
-    from email import utils as dates
-else:
-    dates = deferred("email.utils")
+from vespe.lazy import email_utils
 
 T = TypeVar("T")
 
@@ -45,7 +40,7 @@ class Patience:
         return Limits(what, timeout_s=self.total_s, cancel=cancel, stall_s=self.stall_s, connect_s=self.connect_s, hint=hint)
 
     def wait_after(self, error: ProviderError, tries: int) -> float | None:
-        """Give the seconds to wait after so many tries, or None where there is no use in another."""
+        """Return the seconds to wait after so many tries, or None where there is no use in another."""
         if not error.transient or tries > self.retries:
             return None
         if error.retry_after_s is not None:
@@ -89,13 +84,13 @@ def is_transient(status: int, headers: Mapping[str, str]) -> bool:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Give the seconds that an endpoint asks to wait (`Retry-After-Ms`, `Retry-After` in seconds or as a date), or None."""
+    """Return the seconds that an endpoint asks to wait (`Retry-After-Ms`, `Retry-After` in seconds or as a date), or None."""
     for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
         seconds = _number(headers.get(name, "")) / unit
         if seconds >= 0:
             return seconds
     try:
-        return max(dates.parsedate_to_datetime(headers.get("retry-after", "")).timestamp() - time.time(), 0.0)
+        return max(email_utils.parsedate_to_datetime(headers.get("retry-after", "")).timestamp() - time.time(), 0.0)
     except (ValueError, TypeError, OverflowError):
         return None
 

@@ -40,7 +40,7 @@ def read_script(path: str) -> Script:
 
 
 def checked_script(value: JsonValue, *, path: str = "") -> Script:
-    """Give the script of a value; raises InvalidDocument with the pointer of the first thing that is wrong."""
+    """Return the script of a value; raises InvalidDocument with the pointer of the first thing that is wrong."""
     wrong = _validator().violations(value, subject="the script")
     if wrong:
         raise InvalidDocument(f"is no script: {wrong[0]['message']}", path=path, pointer=wrong[0]["pointer"])
@@ -74,7 +74,7 @@ def check_match(turn: JsonObject, payload: JsonObject, *, number: int, path: str
 
 
 def text_of(message: JsonObject) -> str:
-    """Give all the text of a message of OpenAI's."""
+    """Return all the text of a message of OpenAI's."""
     content = message.get("content")
     if isinstance(content, list):
         return "\n".join(str(part["text"]) for part in content if isinstance(part, dict) and "text" in part)
@@ -119,7 +119,7 @@ _ARGUMENTS_PIECE: Final = 12
 
 
 def whole(turn: JsonObject, *, number: int, model: str) -> bytes:
-    """Give the body of an answer that is not streamed; `number` is the turn's, from 1, and makes its ids."""
+    """Return the body of an answer that is not streamed; `number` is the turn's, from 1, and makes its ids."""
     message: JsonObject = {"role": "assistant", "content": turn.get("text")}
     if "reasoning" in turn:
         message["reasoning_content"] = turn["reasoning"]
@@ -131,7 +131,7 @@ def whole(turn: JsonObject, *, number: int, model: str) -> bytes:
 
 
 def streamed(turn: JsonObject, *, number: int, model: str) -> Iterator[bytes]:
-    """Give the events of a streamed answer: texts word by word, arguments in pieces, usage in the last chunk."""
+    """Return the events of a streamed answer: texts word by word, arguments in pieces, usage in the last chunk."""
     head = _head(number, model, "chat.completion.chunk")
     for delta in _deltas(turn, number):
         yield _event(head | {"choices": [{"index": 0, "delta": delta, "finish_reason": None}]})
@@ -141,7 +141,7 @@ def streamed(turn: JsonObject, *, number: int, model: str) -> Iterator[bytes]:
 
 
 def failure(fail: JsonObject) -> bytes:
-    """Give the body of an error."""
+    """Return the body of an error."""
     status = fail["status"]
     kind = "server_error" if status >= 500 else "invalid_request_error"
     error = {"message": fail.get("message", "as the script says"), "type": kind, "param": None, "code": fail.get("code")}

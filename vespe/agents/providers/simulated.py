@@ -48,7 +48,7 @@ class SimulatedProvider:
         options: Mapping[str, object] | None = None,
         stream: bool = False,
     ) -> JsonObject:
-        """Give the request, OpenAI's."""
+        """Return the request, OpenAI's."""
         return openai.payload(self.model, messages, tools, options=options, stream=stream)
 
     @contextmanager

@@ -32,7 +32,7 @@ def create_message(
     on_event: OnEvent | None = None,
     cancel: threading.Event | None = None,
 ) -> JsonObject:
-    """Give the model's next message; see `LLMProvider.create_message`, which each provider has from here."""
+    """Return the model's next message; see `LLMProvider.create_message`, which each provider has from here."""
     return self.respond(messages, tools, options=options, on_event=on_event, cancel=cancel).message
 
 
@@ -45,7 +45,7 @@ def respond(
     on_event: OnEvent | None = None,
     cancel: threading.Event | None = None,
 ) -> Answer:
-    """Give the model's answer; see `LLMProvider.respond`, which each provider has from here."""
+    """Return the model's answer; see `LLMProvider.respond`, which each provider has from here."""
     payload = self.payload(messages, tools, options=options, stream=on_event is not None)
     with self.send(payload, cancel=cancel) as reply:
         reply, begins = _begun(reply)
@@ -75,7 +75,7 @@ def retell(answer: Answer, on_event: OnEvent) -> None:
 
 
 def _begun(reply: Reply) -> tuple[Reply, bytes]:
-    """Give the reply, and how its body begins: servers stream unasked, and under any content type.
+    """Return the reply, and how its body begins: servers stream unasked, and under any content type.
 
     A body that is neither events nor JSON is some page, which an error will quote: it is read whole, and without the key,
     since half a key would not be found in a quote.

@@ -3,23 +3,16 @@
 import binascii
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import Any, Final, NoReturn
 
 from vespe.documents.strict_json import compact_json, repair_surrogates
 from vespe.errors import InvalidArguments, InvalidTool, Refused
 from vespe.http.addresses import parse_url
 from vespe.http.client import Request
-from vespe.lazy import deferred
+from vespe.lazy import urls
 from vespe.models import JsonObject, JsonValue, Tool
 from vespe.tools import templates
 from vespe.tools.implementations import METHODS, OWN_HEADERS
-
-if TYPE_CHECKING:
-    from urllib import parse as urls
-else:
-    urls = deferred("urllib.parse")
-
-from typing import Any
 
 ARGUMENTS: Final = frozenset({"query", "headers", "body", "auth", "response", "success_statuses", "redirects"})
 
@@ -32,7 +25,7 @@ _BODIES: Final = {"json": "application/json", "form": "application/x-www-form-ur
 
 
 def build(tool: Tool, inputs: JsonObject, *, secrets: Mapping[str, str] | None) -> Request:
-    """Give the request of one call. Without `secrets` it is one to show: `${env:NAME}` stands in its places, unencoded.
+    """Return the request of one call. Without `secrets` it is one to show: `${env:NAME}` stands in its places, unencoded.
 
     Raises InvalidTool where the tool is at fault, Refused for a host or a secret that HTTP cannot carry, and InvalidArguments
     where a value does not fit its slot: an empty, `.` or `..` path segment, control characters in a header.
@@ -85,13 +78,13 @@ class Slots:
         return templates.parse(text, ()).render({}, secrets=self.secrets) or ""
 
     def repeated(self, text: str) -> list[JsonValue] | None:
-        """Give the items where the text is one whole slot whose value is a list, else None."""
+        """Return the items where the text is one whole slot whose value is a list, else None."""
         whole = self.parse(text).whole
         value = self.inputs.get(whole) if whole else None
         return value if isinstance(value, list) else None
 
     def texts(self, value: JsonValue) -> list[str]:
-        """Give the texts of a query or form value: none for an absent input, one for each item of a list."""
+        """Return the texts of a query or form value: none for an absent input, one for each item of a list."""
         if isinstance(value, list):
             return [text for item in value for text in self.texts(item)]
         if not isinstance(value, str):
@@ -187,7 +180,7 @@ class _Build:
         return encoded
 
     def _literal_pair(self, piece: str) -> list[str]:
-        """Give a piece of the URL's own query as it is written, but for the slots in its value."""
+        """Return a piece of the URL's own query as it is written, but for the slots in its value."""
         key, equals, text = piece.partition("=")
         if not self._literal_template(piece).slots:
             return [piece]
@@ -244,7 +237,7 @@ class _Build:
             self._check_name(self._auth["name"], "auth")
 
     def _credentials(self) -> list[tuple[str, str]]:
-        """Give the header of `auth`; it stands for one of the same name in `headers`."""
+        """Return the header of `auth`; it stands for one of the same name in `headers`."""
         if self._auth is None or self._auth["type"] == "query":
             return []
         texts = {key: self._slots.fill_secrets(self._auth[key]) for key in _AUTH[self._auth["type"]]}

@@ -18,7 +18,7 @@ class McpTool:
     type = "mcp_tool"
 
     def plan(self, tool: Tool, inputs: JsonObject, context: Context) -> JsonObject:
-        """Give `command`, or `url` and `headers`, the `digest`, the tool's `entrypoint` at the server and its `arguments`.
+        """Return `command`, or `url` and `headers`, the `digest`, the tool's `entrypoint` at the server and its `arguments`.
 
         Secrets stand as `${env:NAME}`.
         """
@@ -58,7 +58,7 @@ def _entrypoint(tool: Tool) -> str:
 
 
 def _result(result: JsonObject) -> JsonValue:
-    """Give what a `tools/call` gave: its structured content, its one text, or all of it where it holds more than that.
+    """Return what a `tools/call` gave: its structured content, its one text, or all of it where it holds more than that.
 
     Raises ToolExecutionError where it says that it is an error.
     """

@@ -30,7 +30,7 @@ class PythonScript:
     type = "python_script"
 
     def plan(self, tool: Tool, inputs: JsonObject, context: Context) -> JsonObject:
-        """Give `script` (its path), `function`, `inputs`, `args`, `cwd`, and what a `# /// script` block asks for."""
+        """Return `script` (its path), `function`, `inputs`, `args`, `cwd`, and what a `# /// script` block asks for."""
         implementation = _implementation(tool)
         path, source = _script(tool, implementation, context)
         metadata = _metadata(source, path)

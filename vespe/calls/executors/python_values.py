@@ -33,7 +33,7 @@ class Unfit(ValueError):
 
 
 def converted_inputs(function: "Callable[..., Any]", inputs: "dict[str, Any]") -> "dict[str, Any]":
-    """Give the inputs as the function's annotations ask for them. Raises Unfit."""
+    """Return the inputs as the function's annotations ask for them. Raises Unfit."""
     hints = _annotations(function)
     asked = [name for name in inputs if name in hints and not _is_plain(hints[name])]
     made = {name: _whole(value) if name in hints and hints[name] in (int, "int") else value for name, value in inputs.items()}
@@ -73,7 +73,7 @@ def _resolved(hint: "Any", owner: "Any") -> "Any":
 
 
 def converted(value: "Any", hint: "Any", pointer: str) -> "Any":
-    """Give a JSON value as the annotation's type; what is not known here is passed as it is. Raises Unfit."""
+    """Return a JSON value as the annotation's type; what is not known here is passed as it is. Raises Unfit."""
     if hint is int:
         return _whole(value)
     origin, arguments = getattr(hint, "__origin__", None), getattr(hint, "__args__", ())
@@ -196,7 +196,7 @@ def _a(noun: str) -> str:
 
 
 def encode(value: "Any") -> str:
-    """Give the answer for a result: the C encoder where it can, and a walk that names the place where it cannot. Raises Unfit."""
+    """Return the answer for a result: the C encoder where it can, and a walk that names the place where it cannot. Raises Unfit."""
     try:
         text = make_text({"result": value})
     except (TypeError, ValueError, RecursionError):

@@ -2,34 +2,19 @@
 
 import hashlib
 import os
+import re
 import sys
 import threading
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass
+from typing import Any, Final
 
 from vespe import defaults
-from vespe.errors import StorageError, ToolExecutionError
+from vespe.errors import InvalidDocument, StorageError, ToolExecutionError
 from vespe.files import atomic, locations
-from vespe.lazy import deferred
+from vespe.lazy import shutil, tomllib
 from vespe.processes import process
 from vespe.processes.signals import whole
-
-if TYPE_CHECKING:
-    import shutil
-else:
-    shutil = deferred("shutil")
-
-import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-from vespe.errors import InvalidDocument
-from vespe.lazy import deferred
-
-if TYPE_CHECKING:
-    import tomllib
-else:
-    tomllib = deferred("tomllib")
 
 _TIMEOUT_S: Final = 600.0
 """For each of the two steps: making the environment, and fetching what goes into it."""
@@ -52,7 +37,7 @@ def interpreter(
     environment: Mapping[str, str] | None = None,
     cancel: threading.Event | None = None,
 ) -> str:
-    """Give the path of an interpreter that has `dependencies` (PEP 508, sorted), and make it where there is none yet.
+    """Return the path of an interpreter that has `dependencies` (PEP 508, sorted), and make it where there is none yet.
 
     It lies at `<user cache>/vespe/envs/<digest>`, made aside and renamed into its place, so that a half-made one never counts;
     one maker at a time. `progress` is told, in a sentence, what takes so long; `environment` is the caller's own (by default

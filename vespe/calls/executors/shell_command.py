@@ -31,7 +31,7 @@ class ShellCommand:
     type = "shell_command"
 
     def plan(self, tool: Tool, inputs: JsonObject, context: Context) -> JsonObject:
-        """Give `argv`, `cwd`, `stdin` (null: empty), `output` and `success_codes`; secrets stand as `${env:NAME}`."""
+        """Return `argv`, `cwd`, `stdin` (null: empty), `output` and `success_codes`; secrets stand as `${env:NAME}`."""
         form = _form(tool)
         filled = _Filled(tool, inputs, None)
         return {
@@ -112,7 +112,7 @@ def _implementation(tool: Tool) -> Implementation:
 
 
 def _program(tool: Tool, context: Context) -> str:
-    """Give the executable file's path, or the name that is looked for on the child's PATH."""
+    """Return the executable file's path, or the name that is looked for on the child's PATH."""
     implementation = _implementation(tool)
     if implementation.path is not None:
         return _own_program(tool, implementation.path, context.directory)
@@ -154,7 +154,7 @@ class _Filled:
         self.options_ended = False
 
     def argv(self, items: list[Any]) -> list[str]:
-        """Give the elements after the program; raises InvalidArguments for a value that fits no element."""
+        """Return the elements after the program; raises InvalidArguments for a value that fits no element."""
         for item in items:
             if not isinstance(item, list):
                 self._add(item)
@@ -163,7 +163,7 @@ class _Filled:
         return self.elements
 
     def stdin(self, text: str) -> str | None:
-        """Give what the program reads; None where that is nothing, or an input of the template is absent."""
+        """Return what the program reads; None where that is nothing, or an input of the template is absent."""
         if text == "json":
             return strict_json.compact_json(self.inputs) + "\n"
         template = templates.parse(text, self.names)

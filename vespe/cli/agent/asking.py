@@ -25,7 +25,7 @@ _EXPLAINED: Final = """  y   yes, this once         n   no, not this once
 
 
 def asker(shown: Shown) -> Ask | None:
-    """Give what asks on the terminal, below what is shown there, or None where nobody can be asked."""
+    """Return what asks on the terminal, below what is shown there, or None where nobody can be asked."""
 
     def asked(question: Question) -> Answer:
         shown.end()

@@ -83,7 +83,7 @@ def _arguments(call: ModelCall) -> str:
 
 
 def _turns(project_dir: str | None, *, trusted: bool) -> TurnRunner:
-    """Give what runs the calls: every available tool, and a person who said yes to what would be asked."""
+    """Return what runs the calls: every available tool, and a person who said yes to what would be asked."""
     path = CallPath(workspace=open_workspace(project_dir), registry=ToolRegistry(), trusted=trusted, progress=report.note)
     path.check_trust()
     for warning in path.workspace.warnings:

@@ -1,22 +1,17 @@
 """What a person says in a chat, line by line: edited on a terminal, read as it is from a pipe."""
 
 import sys
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from vespe.cli import report
-from vespe.lazy import deferred
+from vespe.lazy import readline
 from vespe.processes.signals import Terminated, go_on
-
-if TYPE_CHECKING:
-    import readline
-else:
-    readline = deferred("readline")
 
 _PROMPT: Final = "> "
 
 
 def next_line() -> str | None:
-    """Give the next line that says something, or None at the end of the input; on a terminal Ctrl-C begins a new line."""
+    """Return the next line that says something, or None at the end of the input; on a terminal Ctrl-C begins a new line."""
     edited = sys.stdin.isatty() and sys.stdout.isatty()
     if edited:
         readline.set_auto_history(True)

@@ -21,7 +21,7 @@ class Recorded:
     run_tools: bool
 
     def provider(self, wanted: Wanted) -> tuple[LLMProvider, dict[str, Any]]:
-        """Give the provider, and the agent's options that go with it; raises UsageError for options that exclude each other."""
+        """Return the provider, and the agent's options that go with it; raises UsageError for options that exclude each other."""
         if self.run_tools and self.replay is None:
             raise errors.UsageError("--run-tools goes with --replay")
         if self.replay is None:

@@ -69,7 +69,7 @@ _OPTIONS: Final = (
 
 
 def agent_options(command: F) -> F:
-    """Give a command every option of an agent."""
+    """Return a command every option of an agent."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
@@ -147,7 +147,7 @@ class Wanted:
         return Agent(provider, path, options=chosen, transcript=transcript, on_event=shown.event)
 
     def limits(self) -> Limits:
-        """Give the bounds of one run."""
+        """Return the bounds of one run."""
         return Limits(
             max_iterations=self.max_iterations,
             max_calls=self.max_calls,
@@ -162,6 +162,6 @@ def _say_wait(error: errors.ProviderError, seconds: float) -> None:
 
 
 def named(transcript: Transcript, provider: LLMProvider) -> Transcript:
-    """Give the transcript with the name of the model that goes on with it."""
+    """Return the transcript with the name of the model that goes on with it."""
     transcript.model = provider.model or transcript.model
     return transcript

@@ -1,7 +1,6 @@
 """`vespe kit install`: kits from elsewhere, shown, approved and pinned."""
 
 import os
-from typing import TYPE_CHECKING
 
 import click
 
@@ -10,15 +9,7 @@ from vespe.cli.kit import review as kit_review
 from vespe.files import locations
 from vespe.kits import fetch, install, sources
 from vespe.kits import lock as kit_lock
-from vespe.lazy import deferred
 from vespe.projects import user_config
-
-if TYPE_CHECKING:
-    from vespe.cli.kit import activation
-    from vespe.kits import review
-else:
-    review = deferred("vespe.kits.review")
-    activation = deferred("vespe.cli.kit.activation")
 
 
 @click.command("install", epilog="Example: vespe kit install gh:example/weather-kit@v1.2.0 --activate")
@@ -38,6 +29,9 @@ def command(
     SOURCE is an https or ssh URL, gh:owner/repo, a .kit file, or a path that begins with / or . (a repository or a folder). REF is a
     branch, a tag or a whole commit; without one it is the default branch. Nothing of a kit runs while it is installed.
     """
+    from vespe.cli.kit import activation
+    from vespe.kits import review
+
     parsed = sources.parse_source(source)
     root = None if user and not activate else locations.find_project(explicit=project_dir)
     lock = kit_lock.user_lock() if user or root is None else kit_lock.project_lock(root)

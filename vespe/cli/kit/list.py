@@ -1,20 +1,11 @@
 """`vespe kit list`: every kit, its root, and whether it is active."""
 
-from typing import TYPE_CHECKING
-
 import click
 
 from vespe.cli import kit_facts, options, report, tables
+from vespe.kits import lock as kit_lock
 from vespe.kits import roots
-from vespe.lazy import deferred
 from vespe.models import JsonObject
-
-if TYPE_CHECKING:
-    from vespe.kits import lock as kit_lock
-    from vespe.kits import sync
-else:
-    kit_lock = deferred("vespe.kits.lock")
-    sync = deferred("vespe.kits.sync")
 
 
 @click.command("list", epilog="Example: vespe kit list")
@@ -40,6 +31,8 @@ def command(outdated: bool, project_dir: str | None, as_json: bool) -> None:
 
 
 def _show_outdated(known: dict[str, JsonObject], root: str | None, *, as_json: bool) -> None:
+    from vespe.kits import sync
+
     rows: list[JsonObject] = []
     for lock, _ in roots.lock_paths(root):
         for moved in sync.moved_refs(kit_lock.read_lock(lock), lock):

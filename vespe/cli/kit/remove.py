@@ -56,7 +56,7 @@ def _taken_out(named: Sequence[str], locked: Sequence[str], lock: str, *, root: 
 
 
 def _sorted_out(kit_ids: Sequence[str], known: Mapping[str, LockedKit], root: str | None) -> tuple[list[str], list[str]]:
-    """Give the kits that are in the lock, and those of the user's own directory; refuse before anything is asked or changed."""
+    """Return the kits that are in the lock, and those of the user's own directory; refuse before anything is asked or changed."""
     locked = [kit_id for kit_id in kit_ids if kit_id in known]
     own = [kit_id for kit_id in kit_ids if kit_id not in known]
     for kit_id in own:

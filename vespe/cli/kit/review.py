@@ -35,7 +35,7 @@ def show(kits: "Iterable[KitReview]", *, installed: bool, dry_run: bool = False)
 
 
 def document_of(kit: LockedKit, reviews: "Iterable[KitReview]" = ()) -> JsonObject:
-    """Give one installed kit as `kit install --json` prints it; its tools where they were reviewed."""
+    """Return one installed kit as `kit install --json` prints it; its tools where they were reviewed."""
     document: JsonObject = {
         "kit_id": kit.kit_id,
         "source": kit.source,

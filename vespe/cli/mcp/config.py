@@ -62,7 +62,7 @@ def command(
 
 
 def _path(client: Client, root: str, *, named: str | None, scope: str | None, needed: bool) -> str | None:
-    """Give the client's file; None where it has none and none is needed."""
+    """Return the client's file; None where it has none and none is needed."""
     if named is not None:
         return os.path.abspath(named)
     try:

@@ -13,15 +13,10 @@ import click
 
 from vespe import errors
 from vespe.cli import report
-from vespe.lazy import deferred
 from vespe.mcp_server import http_tokens
 
 if TYPE_CHECKING:
-    from vespe.mcp_server import http_gate, http_server
     from vespe.mcp_server.http_handlers import Served
-else:
-    http_gate = deferred("vespe.mcp_server.http_gate")
-    http_server = deferred("vespe.mcp_server.http_server")
 
 F = TypeVar("F", bound=Callable[..., Any])
 _ADDRESS: Final = re.compile(r"(?:(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+):)?(?P<port>[0-9]{1,5})")
@@ -67,6 +62,8 @@ def http_options(command: F) -> F:
 
 def serve(tools: "Served", settings: HttpSettings, *, max_calls: int) -> None:
     """Serve over HTTP until a signal; raises UsageError, MissingExtra, Refused and StorageError before anything is served."""
+    from vespe.mcp_server import http_gate, http_server
+
     host, port = _listening(settings)
     try:
         listener = http_server.bound(host, port)

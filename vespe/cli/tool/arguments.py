@@ -13,7 +13,7 @@ _LITERALS: dict[str, JsonValue] = {"true": True, "false": False, "null": None}
 
 
 def gather(tool: Tool, pairs: Sequence[str], args: str | None) -> JsonObject | bytes:
-    """Give the arguments of a call: the `--args` object with every KEY=VALUE laid over it.
+    """Return the arguments of a call: the `--args` object with every KEY=VALUE laid over it.
 
     Without pairs the text of `--args` is given as it came, so that the call itself says what is wrong with it.
     Raises UsageError for a word that is no pair or a file that cannot be read, ParsingError for text that is not JSON.

@@ -36,7 +36,7 @@ def command(old: str, new: str, as_json: bool) -> int:
 
 
 def document_of(found: list[Comparison]) -> JsonObject:
-    """Give the comparisons as `tool diff --json` prints them; the summary counts changes."""
+    """Return the comparisons as `tool diff --json` prints them; the summary counts changes."""
     verdicts = [change.verdict for one in found for change in one.changes]
     gravest = min(verdicts, key=VERDICTS.index, default="compatible")
     summary = {verdict: verdicts.count(verdict) for verdict in VERDICTS}

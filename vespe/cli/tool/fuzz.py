@@ -57,7 +57,7 @@ def command(
 
 
 def document_of(tool: Tool, found: Fuzzed) -> JsonObject:
-    """Give what was found as `tool fuzz --json` prints it."""
+    """Return what was found as `tool fuzz --json` prints it."""
     return {
         "tool": tool.name,
         "uid": tool.uid,

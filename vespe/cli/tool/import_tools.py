@@ -106,7 +106,7 @@ def _name(definition: JsonValue) -> JsonValue:
 
 
 def _draft(tool: Tool) -> Draft:
-    """Give the draft of a foreign tool; raises UsageError for its name, InvalidDocument for what no config.json may hold."""
+    """Return the draft of a foreign tool; raises UsageError for its name, InvalidDocument for what no config.json may hold."""
     _check_schemas(tool)
     name = _OUTSIDE_NAMES.sub("_", tool.name)
     check_name(name)

@@ -1,23 +1,13 @@
 """`vespe tool list`: the tools that a model would see here; with --all every other one, and why not."""
 
-from typing import TYPE_CHECKING
-
 import click
 
 from vespe import errors
 from vespe.cli import options, report, tables
-from vespe.lazy import deferred
+from vespe.lazy import difflib
 from vespe.models import JsonObject
 from vespe.projects.resolver import Row
 from vespe.projects.workspace import Workspace, open_workspace
-
-if TYPE_CHECKING:
-    import difflib
-
-    from vespe.cli.tool import size
-else:
-    difflib = deferred("difflib")
-    size = deferred("vespe.cli.tool.size")
 
 
 @click.command("list", epilog="Example: vespe tool list --all")
@@ -33,6 +23,8 @@ def command(everything: bool, kit_id: str | None, sized: bool, shape: str | None
     With --size, tokens are counted where tiktoken is installed and has its data (nothing is ever fetched), else estimated at
     one for every 4 characters of the definition as compact JSON.
     """
+    from vespe.cli.tool import size
+
     if shape is not None and not sized:
         raise errors.UsageError("--as goes with --size", hint="`vespe export --as API` prints the definitions themselves")
     workspace = open_workspace(project_dir)
@@ -60,7 +52,7 @@ def command(everything: bool, kit_id: str | None, sized: bool, shape: str | None
 
 
 def document_of(row: Row) -> JsonObject:
-    """Give a row as `tool list --json` prints it."""
+    """Return a row as `tool list --json` prints it."""
     entry = row.entry
     return {
         "name": entry.name,

@@ -14,7 +14,7 @@ from vespe.tools import authoring
 @options.project_option
 @options.json_option
 def command(name: str, new_name: str, project_dir: str | None, as_json: bool) -> None:
-    """Give a project tool another name; its uid and directory stay."""
+    """Return a project tool another name; its uid and directory stay."""
     workspace = open_workspace(project_dir)
     entry = project_entry(workspace, name)
     tools = project.tools_dir(workspace.root)

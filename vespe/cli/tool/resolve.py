@@ -36,7 +36,7 @@ def command(name: str | None, everything: bool, snapshot: str | None, check: str
 
 
 def trusted(workspace: Workspace) -> Callable[[Entry], bool]:
-    """Give a function that says whether a tool may run: by the project's trust, or by the tool directory's own."""
+    """Return a function that says whether a tool may run: by the project's trust, or by the tool directory's own."""
 
     def may_run(entry: Entry) -> bool:
         own = entry.path if entry.scope == defaults.PROJECT_TOOLS else None
@@ -50,7 +50,7 @@ def trusted(workspace: Workspace) -> Callable[[Entry], bool]:
 
 
 def document_of(resolution: Resolution, may_run: Callable[[Entry], bool]) -> JsonObject:
-    """Give a resolution as `tool resolve --json` prints it, with every candidate, what decided, and whether it may run."""
+    """Return a resolution as `tool resolve --json` prints it, with every candidate, what decided, and whether it may run."""
     entry = resolution.entry
     return {
         "name": resolution.name,

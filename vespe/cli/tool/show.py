@@ -30,7 +30,7 @@ def command(name: str, shape: str, project_dir: str | None, as_json: bool) -> No
 
 
 def document_of(tool: Tool) -> JsonObject:
-    """Give a tool's config.json with its scope, path and long description."""
+    """Return a tool's config.json with its scope, path and long description."""
     return tool.document | {"scope": tool.scope, "path": tool.directory, "long_description": _long_description(tool)}
 
 

@@ -59,7 +59,7 @@ def command(
 
 
 def document_of(result: ExampleResult) -> JsonObject:
-    """Give one result as `tool test --json` prints it; `at` is the pointer to what failed, in the tool's config.json."""
+    """Return one result as `tool test --json` prints it; `at` is the pointer to what failed, in the tool's config.json."""
     pointer = _pointer(result)
     return {
         "tool": result.tool,
@@ -73,7 +73,7 @@ def document_of(result: ExampleResult) -> JsonObject:
 
 
 def _chosen(workspace: Workspace, names: tuple[str, ...]) -> tuple[list[Tool], list[ExampleResult]]:
-    """Give the tools to test, and a failed result for each one that is broken: it never hides the others."""
+    """Return the tools to test, and a failed result for each one that is broken: it never hides the others."""
     for warning in workspace.warnings:
         report.warn(warning)
     if names:
@@ -85,7 +85,7 @@ def _chosen(workspace: Workspace, names: tuple[str, ...]) -> tuple[list[Tool], l
 
 
 def _against(workspace: Workspace, names: tuple[str, ...], other: str) -> list[Tool]:
-    """Give the tested tools with the examples of another, by default the tool that is called what the other is called."""
+    """Return the tested tools with the examples of another, by default the tool that is called what the other is called."""
     source = workspace.tool(other)
     tested = [workspace.tool(name) for name in names or (source.name,)]
     if any(tool.uid == source.uid and tool.scope == source.scope for tool in tested):

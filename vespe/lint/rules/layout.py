@@ -2,25 +2,18 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from vespe import defaults
 from vespe.documents.pointers import pointer_to
 from vespe.errors import InvalidDocument, StorageError
 from vespe.files import atomic
-from vespe.lazy import deferred
+from vespe.lazy import difflib, shutil
 from vespe.lint.base import AnyRule, Bounds, Found, Outline, Rule, SetRule, Subject
 from vespe.schemas.explain import describe, short
 from vespe.tools import templates
 from vespe.tools.directory import Problem
 from vespe.tools.python.names import parse_source, read_names
-
-if TYPE_CHECKING:
-    import difflib
-    import shutil
-else:
-    difflib = deferred("difflib")
-    shutil = deferred("shutil")
 
 _DETAILS: Final = "/implementation_details"
 _KEYS: Final = (

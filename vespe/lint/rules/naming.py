@@ -70,7 +70,7 @@ def _vague(subject: Subject) -> Iterator[Found]:
 
 
 def _inputs(subject: Subject) -> Iterator[tuple[str, str]]:
-    """Give each input's name with the pointer to it."""
+    """Return each input's name with the pointer to it."""
     properties = subject.input_schema.get("properties") if isinstance(subject.input_schema, dict) else None
     for name in properties if isinstance(properties, dict) else ():
         yield name, "/properties/" + name.replace("~", "~0").replace("/", "~1")

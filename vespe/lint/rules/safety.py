@@ -24,7 +24,7 @@ _MOST_FILES: Final = 500
 
 
 def texts(value: Any) -> Iterator[Text]:
-    """Give every text of a definition with its pointer, keys included (a key's pointer is its member's); at most some thousands."""
+    """Return every text of a definition with its pointer, keys included (a key's pointer is its member's); at most some thousands."""
     waiting: list[tuple[Any, str]] = [(value, "")]
     for _ in range(_MOST):
         if not waiting:
@@ -41,13 +41,13 @@ def texts(value: Any) -> Iterator[Text]:
 
 
 def _suspects(subject: Subject, search: Callable[[str], Iterable[object]]) -> list[Text]:
-    """Give the texts of a definition where a search of them all together finds anything: most definitions are clean."""
+    """Return the texts of a definition where a search of them all together finds anything: most definitions are clean."""
     found = list(texts(subject.document))
     return found if any(True for _ in search("\n".join(text for text, _ in found))) else []
 
 
 def own_files(subject: Subject) -> Iterator[Text]:
-    """Give the text files of a tool's directory, but for config.json, as (text, path within it); what is no text is passed over."""
+    """Return the text files of a tool's directory, but for config.json, as (text, path within it); what is no text is passed over."""
     waiting = [subject.directory] if subject.directory and subject.api == "vespe" else []
     left = _MOST_FILES
     while waiting and left > 0:
@@ -78,7 +78,7 @@ def _text_of(path: str) -> str | None:
 
 
 def _place(text: str, index: int) -> tuple[int, int]:
-    """Give the line and the column of an index, from 1."""
+    """Return the line and the column of an index, from 1."""
     return text.count("\n", 0, index) + 1, index - text.rfind("\n", 0, index)
 
 
@@ -144,7 +144,7 @@ def _name_words(name: str) -> list[str]:
 
 
 def _destroys(subject: Subject) -> str | None:
-    """Give the verb by which a tool destroys: of its name, of its description's first word, of its command; None for none."""
+    """Return the verb by which a tool destroys: of its name, of its description's first word, of its command; None for none."""
     words = [*_name_words(subject.name or ""), *(subject.description or "").lower().split()[:1]]
     said = next((verb for word in words for verb in (word, word.removesuffix("s"), word.removesuffix("es")) if verb in _DESTRUCTIVE), None)
     details = subject.document.get("implementation_details") if isinstance(subject.document, dict) else None

@@ -52,7 +52,7 @@ _TYPOS: Final = {
 
 
 def meant(name: str) -> str | None:
-    """Give the JSON Schema type that a type of another language stands for; "" for any value, None where nobody knows."""
+    """Return the JSON Schema type that a type of another language stands for; "" for any value, None where nobody knows."""
     plain = name.strip()
     generic = _GENERIC.fullmatch(plain)
     word = (generic[1] if generic else plain).lower()
@@ -62,7 +62,7 @@ def meant(name: str) -> str | None:
 
 
 def types_of(schema: dict[str, Any]) -> list[Any]:
-    """Give the entries of `type`, [] where there is none."""
+    """Return the entries of `type`, [] where there is none."""
     value = schema.get("type", [])
     return value if isinstance(value, list) else [value]
 

@@ -34,7 +34,7 @@ _LARGEST: Final = 3
 
 
 def groups(outlines: Outlines) -> list[list[int]]:
-    """Give the indexes of the definitions that a model sees together: Vespe's available tools, and those of each foreign file."""
+    """Return the indexes of the definitions that a model sees together: Vespe's available tools, and those of each foreign file."""
     found: dict[str, list[int]] = defaultdict(list)
     for index, outline in enumerate(outlines):
         if outline.available:
@@ -67,7 +67,7 @@ def _identical_descriptions(outlines: Outlines, _: Bounds) -> Said:
 
 
 def alike(outlines: Outlines, *, least: float = ALIKE) -> Iterator[bm25.Pair]:
-    """Give the pairs of tools that a model could mix up, the most alike first, as indexes into the outlines.
+    """Return the pairs of tools that a model could mix up, the most alike first, as indexes into the outlines.
 
     Two tools whose names each have a word that the other nowhere says (`add_item`, `remove_item`) are told apart by it.
     """

@@ -26,7 +26,7 @@ def _broken_contracts(outlines: Sequence[Outline], _: Bounds) -> Iterator[tuple[
 
 
 def _found(winner: Outline, shadowed: Outline, *, side: str | None) -> Iterator[Found]:
-    """Give the gravest of what changes for callers of the tool that is shadowed, if anything does."""
+    """Return the gravest of what changes for callers of the tool that is shadowed, if anything does."""
     changes = _changes(winner, shadowed)
     gravest = changes[0] if changes else None
     severity = _GRAVITY.get(gravest.verdict) if gravest else None

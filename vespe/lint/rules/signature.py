@@ -113,7 +113,7 @@ def _unknown(subject: Subject) -> Iterator[Found]:
 
 
 def _types(schema: Any) -> frozenset[str]:
-    """Give the types that a schema allows at its root, as far as `type` says it; all of them where it does not."""
+    """Return the types that a schema allows at its root, as far as `type` says it; all of them where it does not."""
     kinds = schema.get("type") if isinstance(schema, dict) else None
     names = {kinds} if isinstance(kinds, str) else set(map(str, kinds)) if isinstance(kinds, list) else set(_ANY)
     if isinstance(schema, dict) and kinds is None and isinstance(schema.get("anyOf"), list):

@@ -17,7 +17,7 @@ _SMALL_ENUM: Final = 250
 
 
 def strict_api(subject: Subject) -> str | None:
-    """Give the API whose strict mode a definition asks for, by `"strict": true` in that API's shape; None for none."""
+    """Return the API whose strict mode a definition asks for, by `"strict": true` in that API's shape; None for none."""
     api = "openai" if subject.api == "openai-responses" else subject.api
     document = subject.document
     inner = document.get("function", document) if isinstance(document, dict) and api == "openai" else document

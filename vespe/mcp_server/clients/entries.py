@@ -19,14 +19,14 @@ _MAX_SLUG: Final = 24
 
 
 def server_command(root: str, extra: Sequence[str] = ()) -> list[str]:
-    """Give the argv that serves the project at `root` from anywhere: absolute paths, so that no PATH is needed."""
+    """Return the argv that serves the project at `root` from anywhere: absolute paths, so that no PATH is needed."""
     beside = os.path.join(os.path.dirname(os.path.abspath(sys.executable)), "vespe")
     program = [beside] if os.access(beside, os.X_OK) else [os.path.abspath(sys.executable), "-I", "-m", "vespe"]
     return [*program, *_SERVE, root, *extra]
 
 
 def servers_of(client: Client, text: str, *, path: str) -> JsonObject:
-    """Give the servers by name that a client's file holds; raises InvalidDocument for a file that cannot be read."""
+    """Return the servers by name that a client's file holds; raises InvalidDocument for a file that cannot be read."""
     if not text.strip("\ufeff \t\r\n"):
         return {}
     if client.toml:
@@ -54,7 +54,7 @@ def serves(entry: object, root: str) -> bool:
 
 
 def entry_name(servers: JsonObject, root: str, *, wanted: str | None) -> str:
-    """Give the name to write the entry under: `wanted`, else that of this project's entry, else a free one after its directory.
+    """Return the name to write the entry under: `wanted`, else that of this project's entry, else a free one after its directory.
 
     Raises UsageError for a name that clients do not take.
     """
@@ -72,7 +72,7 @@ def entry_name(servers: JsonObject, root: str, *, wanted: str | None) -> str:
 
 
 def merged(client: Client, text: str, name: str, *, entry: JsonObject, path: str) -> str:
-    """Give a client's file with the entry under `name`; what else an entry of that name holds stays. Raises InvalidDocument."""
+    """Return a client's file with the entry under `name`; what else an entry of that name holds stays. Raises InvalidDocument."""
     if client.toml:
         return toml.with_table(text, client.key, name, values=entry, path=path)
     known = servers_of(client, text, path=path).get(name)
@@ -84,7 +84,7 @@ def merged(client: Client, text: str, name: str, *, entry: JsonObject, path: str
 
 
 def unmerged(client: Client, text: str, name: str, *, path: str) -> str:
-    """Give a client's file without the entry under `name`. Raises InvalidDocument."""
+    """Return a client's file without the entry under `name`. Raises InvalidDocument."""
     if client.toml:
         return toml.without_table(text, client.key, name, path=path)
     return document_jsonc.without_member(text, [client.key, name], path=path)

@@ -39,7 +39,7 @@ def never(text: str, origin: str) -> bool:
 
 
 def read(path: str) -> str:
-    """Give the text of a file, "" where there is none; a byte order mark stays in it. Raises InvalidDocument, StorageError."""
+    """Return the text of a file, "" where there is none; a byte order mark stays in it. Raises InvalidDocument, StorageError."""
     target = os.path.realpath(path)
     if not os.path.lexists(target):
         return ""
@@ -85,7 +85,7 @@ def change(path: str, edit: Callable[[str], str], *, made_of: MadeOf = never, ba
 
 
 def backup_path(target: str) -> str:
-    """Give the place of a file's backup: beside it, but among the user's own state where git could take it along."""
+    """Return the place of a file's backup: beside it, but among the user's own state where git could take it along."""
     directory = os.path.dirname(target)
     while not os.path.lexists(os.path.join(directory, ".git")):
         above = os.path.dirname(directory)
@@ -122,7 +122,7 @@ def _mode(path: str) -> int:
 
 
 def _backup(path: str) -> str | None:
-    """Give the text of a backup; one that cannot be read is none."""
+    """Return the text of a backup; one that cannot be read is none."""
     try:
         return read(path) if os.path.lexists(path) else None
     except (InvalidDocument, StorageError):

@@ -29,7 +29,7 @@ class Client:
     toml: bool = False
 
     def path(self, root: str, *, scope: str | None, environ: Places) -> str:
-        """Give the absolute path of the file: of `scope` (`project`, `user`), else of the one that the client prefers.
+        """Return the absolute path of the file: of `scope` (`project`, `user`), else of the one that the client prefers.
 
         Raises UsageError where the client has no such file.
         """
@@ -41,7 +41,7 @@ class Client:
         raise UsageError(f"{self.title} has no file of its own for a {wanted}", hint="say which file with --file")
 
     def entry(self, command: list[str]) -> JsonObject:
-        """Give the server's entry for a command."""
+        """Return the server's entry for a command."""
         return {**self.extra, "command": command[0], "args": command[1:]}
 
 

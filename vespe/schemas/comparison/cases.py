@@ -46,14 +46,14 @@ class Side:
         return None if judge is None else judge.is_valid(value)
 
     def only(self, schema: dict[str, Any], keywords: tuple[str, ...]) -> dict[str, Any]:
-        """Give a schema with some of its keywords alone: the same object each time, so that a cycle is met again."""
+        """Return a schema with some of its keywords alone: the same object each time, so that a cycle is met again."""
         key = (id(schema), keywords)
         if key not in self._made:
             self._made[key] = (schema, {keyword: schema[keyword] for keyword in keywords if keyword in schema})
         return self._made[key][1]
 
     def without(self, schema: dict[str, Any], *keywords: str) -> dict[str, Any]:
-        """Give a schema without some of its keywords; as `only`, the same object each time."""
+        """Return a schema without some of its keywords; as `only`, the same object each time."""
         return self.only(schema, tuple(keyword for keyword in schema if keyword not in keywords))
 
     def _judge(self, parts: tuple[Any, ...]) -> validator.Validator | None:
@@ -72,7 +72,7 @@ class Case:
     atoms: frozenset[str] = ATOMS
 
     def spread(self) -> "Case":
-        """Give the same case with references and `allOf` opened into parts, each once, and its kinds narrowed."""
+        """Return the same case with references and `allOf` opened into parts, each once, and its kinds narrowed."""
         waiting, parts, atoms, seen = list(self.parts), list[Any](), self.atoms, set[int]()
         while waiting:
             part = waiting.pop(0)
@@ -98,7 +98,7 @@ class Case:
         return self.side.allows(self.parts, value) if atom_of(value) in self.atoms else False
 
     def finite(self) -> list[Any] | None:
-        """Give all the values of the case where a part lists them, else None."""
+        """Return all the values of the case where a part lists them, else None."""
         listed = [part.get("enum", [part.get("const")]) for part in self.objects if "const" in part or "enum" in part]
         if not listed and self.atoms <= {"null", "boolean"}:
             listed = [[None, True, False]]
@@ -110,7 +110,7 @@ class Case:
 
 
 def atoms_of(schema: dict[str, Any]) -> frozenset[str]:
-    """Give the kinds that a schema's `type` allows."""
+    """Return the kinds that a schema's `type` allows."""
     if "type" not in schema:
         return ATOMS
     said = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
@@ -118,7 +118,7 @@ def atoms_of(schema: dict[str, Any]) -> frozenset[str]:
 
 
 def atom_of(value: JsonValue) -> str:
-    """Give the kind of a value; `1.0` is an integer."""
+    """Return the kind of a value; `1.0` is an integer."""
     if value is None or isinstance(value, bool):
         return "null" if value is None else "boolean"
     if isinstance(value, (int, float)):
@@ -145,7 +145,7 @@ def _problem(schema: JsonValue, draft: str) -> str | None:
 
 
 def _rebased(schema: JsonValue, draft: str) -> Any:
-    """Give a copy without what its draft does not know, whose references lead into the place where `Side` keeps the root."""
+    """Return a copy without what its draft does not know, whose references lead into the place where `Side` keeps the root."""
     if not isinstance(schema, dict):
         return schema
     if draft in _OLDER and "$ref" in schema:  # those drafts look at nothing beside a reference
@@ -174,12 +174,12 @@ _CLOSING: Final = ("additionalProperties", "unevaluatedProperties")
 
 
 def required_by(case: Case) -> set[str]:
-    """Give the names that every object of a case has."""
+    """Return the names that every object of a case has."""
     return {name for part in case.objects for name in part.get("required", ())}
 
 
 def number(part: dict[str, Any], keyword: str) -> Fraction | None:
-    """Give the exact number under a keyword, or None."""
+    """Return the exact number under a keyword, or None."""
     value = part.get(keyword)
     return None if isinstance(value, bool) or not isinstance(value, (int, float)) else Fraction(str(value))
 
@@ -202,19 +202,19 @@ def _bounds(case: Case, inclusive: str, exclusive: str) -> list[tuple[Fraction, 
 
 
 def known_names(case: Case) -> set[str]:
-    """Give every name that the case's parts name, in place too where they close its objects."""
+    """Return every name that the case's parts name, in place too where they close its objects."""
     return {name for part in case.objects for name in part.get("properties", {})} | set(names_of(case) or ())
 
 
 def case_of_property(case: Case, name: str) -> Case:
-    """Give the values that an object of the case may have under a name."""
+    """Return the values that an object of the case may have under a name."""
     parts = [sub for part in case.objects for _, sub in schemas_of_property(part, name)]
     names = names_of(case)
     return Case(side=case.side, parts=(False,) if names is not None and name not in names else tuple(parts))
 
 
 def schemas_of_property(schema: dict[str, Any], name: str) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Give what one schema object asks of the property `name`, with the steps to each."""
+    """Return what one schema object asks of the property `name`, with the steps to each."""
     found = False
     if name in schema.get("properties", {}):
         found = True
@@ -237,7 +237,7 @@ def _matches(pattern: str, name: str) -> bool:
 
 
 def names_of(case: Case) -> frozenset[str] | None:
-    """Give names that hold every name of the case's objects, where a part closes them; None where they are open."""
+    """Return names that hold every name of the case's objects, where a part closes them; None where they are open."""
     found: frozenset[str] | None = None
     for part in case.objects:
         names: frozenset[str] | None = None
@@ -251,7 +251,7 @@ def names_of(case: Case) -> frozenset[str] | None:
 
 
 def _evaluated(side: Side, part: Any, seen: set[int]) -> frozenset[str] | None:
-    """Give every name that some part in place could let past `unevaluatedProperties`; None where that is no list."""
+    """Return every name that some part in place could let past `unevaluatedProperties`; None where that is no list."""
     if not isinstance(part, dict) or id(part) in seen:
         return frozenset()
     seen.add(id(part))
@@ -269,11 +269,11 @@ def _evaluated(side: Side, part: Any, seen: set[int]) -> frozenset[str] | None:
 
 
 def case_of_item(case: Case, index: int) -> Case:
-    """Give the values that an array of the case may have at an index."""
+    """Return the values that an array of the case may have at an index."""
     return Case(side=case.side, parts=tuple(schema_of_item(part, index) for part in case.objects))
 
 
 def schema_of_item(schema: dict[str, Any], index: int) -> Any:
-    """Give what one schema object asks of the item at an index."""
+    """Return what one schema object asks of the item at an index."""
     first = schema.get("prefixItems", [])
     return first[index] if index < len(first) else schema.get("items", True)

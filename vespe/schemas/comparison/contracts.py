@@ -48,7 +48,7 @@ class Change:
     has_example: bool = False
 
     def to_json(self) -> JsonObject:
-        """Give the change as `tool diff --json` prints it; `example` is there only where there is one."""
+        """Return the change as `tool diff --json` prints it; `example` is there only where there is one."""
         document: JsonObject = {
             "part": self.part, "verdict": self.verdict, "pointer": self.pointer, "side": self.side, "message": self.message,
         }  # fmt: skip
@@ -56,7 +56,7 @@ class Change:
 
 
 def contract_of(tool: Tool, *, command: JsonValue = None) -> Contract:
-    """Give what callers of a tool rely on; `command` stands for its `implementation_details`, where their files are known too."""
+    """Return what callers of a tool rely on; `command` stands for its `implementation_details`, where their files are known too."""
     return Contract(
         name=tool.name,
         description=tool.description,
@@ -67,7 +67,7 @@ def contract_of(tool: Tool, *, command: JsonValue = None) -> Contract:
 
 
 def changes(old: Contract, new: Contract) -> list[Change]:
-    """Give every change from `old` to `new`, the gravest first; `[]` where they are the same.
+    """Return every change from `old` to `new`, the gravest first; `[]` where they are the same.
 
     Inputs are compared as calls judge them: a root that says nothing of other names refuses them. A default counts as
     what the tool does, so that another one is unknown. Both contracts hold schemas that Vespe accepts.
@@ -77,7 +77,7 @@ def changes(old: Contract, new: Contract) -> list[Change]:
 
 
 def verdict_of(found: Sequence[Change]) -> Verdict:
-    """Give the gravest verdict of some changes; none at all are compatible."""
+    """Return the gravest verdict of some changes; none at all are compatible."""
     return min((change.verdict for change in found), key=VERDICTS.index, default="compatible")
 
 
@@ -169,7 +169,7 @@ def _said(before: Any, after: Any) -> str:
 
 
 def differences(old: Any, new: Any, steps: Steps = ()) -> Iterator[tuple[Steps, Any, Any]]:
-    """Give each place where two documents differ, as deep as they are both objects, with what stands on each side."""
+    """Return each place where two documents differ, as deep as they are both objects, with what stands on each side."""
     if isinstance(old, dict) and isinstance(new, dict):
         for key in dict.fromkeys((*old, *new)):
             yield from differences(old.get(key, _ABSENT), new.get(key, _ABSENT), (*steps, key))

@@ -47,7 +47,7 @@ class Gap:
 
 
 def gaps(wider: JsonValue, narrower: JsonValue) -> list[Gap]:
-    """Give every place where not all that `wider` allows is proved to be allowed by `narrower`; `[]` is a proof of all.
+    """Return every place where not all that `wider` allows is proved to be allowed by `narrower`; `[]` is a proof of all.
 
     Both are schemas that `schemas.check_schema` finds nothing wrong with. A gap with a witness is a fact, one without is a doubt.
     """

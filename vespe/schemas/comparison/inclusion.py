@@ -157,7 +157,7 @@ class Inclusion:
 
 
 def groups_of(schema: Any) -> Iterator[tuple[str, ...]]:
-    """Give the groups of asserting keywords that a schema has, each once."""
+    """Return the groups of asserting keywords that a schema has, each once."""
     found = dict.fromkeys(GROUPS[keyword] for keyword in schema if keyword in GROUPS) if isinstance(schema, dict) else {}
     yield from found
 

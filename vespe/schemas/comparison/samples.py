@@ -25,7 +25,7 @@ _Schemas: TypeAlias = list[tuple[Any, References]]
 
 
 def samples(own: _Schemas, about: _Schemas, *, fits: Fits) -> list[Any]:
-    """Give values near to what the schemas `own` allow together, and to what those `about` forbid; many fit neither."""
+    """Return values near to what the schemas `own` allow together, and to what those `about` forbid; many fit neither."""
     return list(islice(_unique(_Sampler(fits).values(own, about, 0)), _MOST))
 
 
@@ -90,7 +90,7 @@ class _Sampler:
 
 
 def _flat(schemas: _Schemas) -> _Schemas:
-    """Give the schemas and all that stand in place within them, through references, each once."""
+    """Return the schemas and all that stand in place within them, through references, each once."""
     waiting, seen = list(schemas), set[int]()
     found: _Schemas = []
     while waiting and len(found) < _MOST:

@@ -115,7 +115,7 @@ def spelling(node: ast.AST) -> str:
 
 
 def as_json(value: object) -> JsonValue:
-    """Give a Python literal as JSON has it (a tuple is an array); raises ValueError for what JSON cannot say."""
+    """Return a Python literal as JSON has it (a tuple is an array); raises ValueError for what JSON cannot say."""
     match value:
         case None | bool():
             return value
@@ -152,7 +152,7 @@ def _assigned(node: ast.stmt) -> Iterator[tuple[str, ast.expr]]:
 
 
 def expression(node: ast.expr) -> ast.expr:
-    """Give the expression that a quoted annotation holds, and any other expression as it is."""
+    """Return the expression that a quoted annotation holds, and any other expression as it is."""
     while isinstance(node, ast.Constant) and isinstance(node.value, str):
         try:
             node = ast.parse(node.value.strip(), mode="eval").body

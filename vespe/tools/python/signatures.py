@@ -3,22 +3,16 @@
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from vespe.documents.strict_json import repair_surrogates
 from vespe.errors import InvalidDocument
-from vespe.lazy import deferred
+from vespe.lazy import difflib
 from vespe.models import JsonObject, JsonValue
 from vespe.tools.python.annotations import Reader
 from vespe.tools.python.classes import default_of_call, value_of
 from vespe.tools.python.docstrings import Docstring, parse
 from vespe.tools.python.names import Function, Names, expression, parse_source, read_names, spelling, subscripts
 from vespe.tools.python.schema_forms import fits, union
-
-if TYPE_CHECKING:
-    import difflib
-else:
-    difflib = deferred("difflib")
 
 _NO_RESULT = ("None", "typing.NoReturn", "typing.Never", "types.NoneType")
 _HARMLESS_DECORATORS = ("functools.cache", "functools.lru_cache", "staticmethod")

@@ -84,7 +84,7 @@ class Channel:
             return not self._over
 
     def leave(self) -> None:
-        """Give it back; the last one out of a session that is to end ends it."""
+        """Return it back; the last one out of a session that is to end ends it."""
         with self._lock:
             self._users -= 1
             if self._over and not self._users:
@@ -226,7 +226,7 @@ class Channel:
         raise Unsent(error)
 
     def _end_of(self, call: _Call | None, patience: Patience) -> VespeError:
-        """Give the error of a call whose session is over."""
+        """Return the error of a call whose session is over."""
         name, logs = patience.name, self._logs(call)
         if self._closed:
             return Interrupted(f"{name} has been ended: the sessions of this process are closed")

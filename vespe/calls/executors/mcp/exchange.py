@@ -77,7 +77,7 @@ def ask(server: Server, request: JsonObject, surroundings: Surroundings, *, name
 
 
 def argv(module: str, *, mark: str = "") -> tuple[str, ...]:
-    """Give what starts one of the modules that hold a session, in an interpreter that knows nothing of this one's surroundings.
+    """Return what starts one of the modules that hold a session, in an interpreter that knows nothing of this one's surroundings.
 
     `mark` stands before what it says of itself.
     """
@@ -103,7 +103,7 @@ def answer(data: bytes, logs: str, *, name: str, kit: str) -> Answer:
 
 
 def ended(name: str, logs: str) -> ToolExecutionError:
-    """Give the error of a session that ended without a word."""
+    """Return the error of a session that ended without a word."""
     return ToolExecutionError(f"the session with the MCP server of {name} ended without an answer", details=_said(logs))
 
 

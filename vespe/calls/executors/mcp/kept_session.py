@@ -43,7 +43,7 @@ class _Requests:
         self._buffer = b""
 
     def take(self) -> list[JsonObject] | None:
-        """Give what has come whole, or None at the end."""
+        """Return what has come whole, or None at the end."""
         data = os.read(0, _CHUNK)
         *lines, self._buffer = (self._buffer + data).split(b"\n") if b"\n" in data else [self._buffer + data]
         return [json.loads(line) for line in lines] if data else None

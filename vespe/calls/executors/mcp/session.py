@@ -86,7 +86,7 @@ async def _answered(request: JsonObject) -> None:
 
 
 def connected(reach: JsonObject, *, gone: Callable[[], object] = _nothing) -> Client:
-    """Give a client of the server that `reach` names, to be entered; `gone` is called where a server that was started has ended."""
+    """Return a client of the server that `reach` names, to be entered; `gone` is called where a server that was started has ended."""
     transport = (
         _stdio(reach["command"], reach["cwd"], gone=gone)
         if "command" in reach
@@ -227,7 +227,7 @@ async def _writing(process: Any, outbound: Any) -> None:
 
 
 def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """Give the exception within that says most: one of ours before one that only says that something was closed."""
+    """Return the exception within that says most: one of ours before one that only says that something was closed."""
     found: list[BaseException] = []
     waiting: list[BaseException] = [group]
     while waiting:

@@ -7,15 +7,12 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Final
 
 from vespe.errors import Interrupted
-from vespe.lazy import deferred
 from vespe.models import JsonObject
 from vespe.processes.signals import own_handlers_wait, whole
 
 if TYPE_CHECKING:
     from vespe.calls.executors.mcp import channel as mcp_channel
     from vespe.calls.executors.mcp.exchange import Answer, Server, Surroundings
-else:
-    mcp_channel = deferred("vespe.calls.executors.mcp.channel")
 
 MAX_SESSIONS: Final = 8
 IDLE_S: Final = 300.0
@@ -31,6 +28,8 @@ class Sessions:
     """
 
     def __init__(self, *, most: int = MAX_SESSIONS, idle_s: float = IDLE_S) -> None:
+        from vespe.calls.executors.mcp import channel as mcp_channel
+
         self._most, self._idle_s = most, idle_s
         self._lock = threading.Lock()
         self._kept: dict[Hashable, mcp_channel.Channel] = {}
@@ -49,6 +48,8 @@ class Sessions:
 
         Where a session turns out to be over before the call was sent, another is opened: no call is ever sent twice.
         """
+        from vespe.calls.executors.mcp import channel as mcp_channel
+
         until = time.monotonic() + surroundings.timeout_s
         with own_handlers_wait():
             patience = mcp_channel.Patience(until=until, timeout_s=surroundings.timeout_s, cancel=surroundings.cancel, name=name, kit=kit)
@@ -75,7 +76,9 @@ class Sessions:
             channel.wait(max(until - time.monotonic(), 0))
 
     def _taken(self, server: "Server", surroundings: "Surroundings", name: str) -> "tuple[mcp_channel.Channel, bool]":
-        """Give the session for a call, reserved, and whether it is new; the one that was used last stands last."""
+        """Return the session for a call, reserved, and whether it is new; the one that was used last stands last."""
+        from vespe.calls.executors.mcp import channel as mcp_channel
+
         key = _key(server, surroundings)
         with self._lock:
             if self._closed:
@@ -111,7 +114,7 @@ class Sessions:
 
 
 def _key(server: "Server", surroundings: "Surroundings") -> Hashable:
-    """Give what makes two servers one."""
+    """Return what makes two servers one."""
     return (
         server.command,
         server.url,
