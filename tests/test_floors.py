@@ -8,26 +8,11 @@ from functools import cache
 from pathlib import Path
 
 import vespe
+from tests.support import render_architecture
+from tests.support.floors import FLOORS
 from vespe import lazy
 
 PACKAGE = Path(vespe.__file__).parent
-FLOORS = (
-    "errors defaults models lazy",
-    "http processes",
-    "files",
-    "documents git",
-    "schemas",
-    "tools",
-    "trust",
-    "kits",
-    "projects",
-    "calls",
-    "adapters library",
-    "agents lint mcp_server",
-    "cli __init__",
-    "__main__",
-)
-"""What stands directly in vespe/, from the ground up: each imports only from floors below its own."""
 SCRIPTS = {"processes.supervisor", "calls.executors.python_child", "calls.executors.python_values"}
 """Run in an interpreter of their own, never imported: they import nothing of vespe."""
 OWNERS = {
@@ -247,3 +232,8 @@ def test_every_module_has_a_test_of_its_name_in_the_same_place() -> None:
     wanted = {name.removesuffix(".__init__").strip("_") for name in MODULES} - {"init", "defaults"} - PAGES
     missing = {name for name in wanted if name not in seen and f"{name}.{name.rpartition('.')[2]}" not in seen}
     assert missing == set()
+
+
+def test_the_picture_of_the_floors_is_drawn_from_the_table() -> None:
+    drawn = render_architecture.PICTURE.read_text(encoding="utf-8")
+    assert drawn == render_architecture.draw(), "run `./dev docs`: it draws docs/architecture.svg anew"

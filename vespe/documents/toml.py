@@ -87,7 +87,7 @@ def _key(name: str) -> str:
 
 
 def _span(lines: list[str], above: str, name: str, *, beneath: bool = False) -> tuple[int, int] | None:
-    """Return the lines of the table's header and statements; `beneath` finds a table below it too. Comments behind belong to what follows."""
+    """The lines of the table's header and statements; `beneath` finds a table below it too. Comments after it belong to what follows."""
     start: int | None = None
     end = 0
     for statement in _statements(lines):

@@ -216,7 +216,7 @@ def _diff(repository: _Repository, place: _Place, commit: str) -> str:
 
 
 def environment() -> dict[str, str]:
-    """Return the environment that every command runs in: the caller's without what points git elsewhere, and nothing is asked or fetched."""
+    """The environment that every command runs in: the caller's without what points git elsewhere, and nothing is asked or fetched."""
     mine = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     return mine | {"GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_LITERAL_PATHSPECS": "1", "LC_ALL": "C"}
 
