@@ -10,6 +10,7 @@ DESCRIPTION_FILE: Final = "description.md"
 KIT_CONFIG_FILE: Final = "kit_config.json"
 LOCK_FILE: Final = "kits.lock.json"
 TOOLS_DIR: Final = "tools"
+SCHEMAS_DIR: Final = "schemas"
 PROJECT_TOOLS: Final = "project_tools"
 ACTIVE_KITS: Final = "active_kits"
 DEFAULT_ORDER: Final = (PROJECT_TOOLS, ACTIVE_KITS)

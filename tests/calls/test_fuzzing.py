@@ -1,7 +1,10 @@
 """Generated arguments: each kind of failure is found, made small, and found again by its seed."""
 
+import itertools
 import sys
+import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -53,6 +56,28 @@ def test_the_arguments_are_made_small_and_stand_in_a_command() -> None:
     (finding,) = fuzz(TOOL, breaks_past(5), seconds=2, seed=1).findings
     assert finding.kind == "crash" and finding.arguments == {"n": 6}
     assert finding.command == """vespe tool run t --args '{"n":6}'"""
+
+
+def slow(arguments: JsonObject) -> Outcome:
+    time.sleep(0.02)
+    return failed(exception="TypeError")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_slow_tool_that_always_fails_is_a_finding_however_long_it_is_made_smaller(seed: int) -> None:
+    found = fuzz(TOOL, slow, seconds=0.2, seed=seed)
+    assert [finding.kind for finding in found.findings] == ["crash"] and found.calls < 60
+
+
+def test_a_tool_that_fails_only_at_times_is_a_finding_too() -> None:
+    turns = itertools.cycle((failed(exception="KeyError"), done(), done()))
+    assert {finding.kind for finding in fuzz(TOOL, lambda _: next(turns), seconds=1, seed=1).findings} == {"crash"}
+
+
+def test_nothing_is_left_in_the_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    fuzz(TOOL, breaks_past(5), seconds=0.5, seed=1)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_same_seed_makes_the_same_calls() -> None:

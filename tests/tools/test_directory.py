@@ -115,7 +115,7 @@ def test_the_published_schemas_take_what_is_meant_and_refuse_what_is_not(name: s
 def test_the_published_project_schema_marks_what_only_the_user_may_set() -> None:
     properties = json.loads((DATA / "project.schema.json").read_text(encoding="utf-8"))["properties"]
     restricted = {key for key, schema in properties.items() if schema.get("x-restricted")}
-    assert {"base_url", "api_key_env", "env_passthrough", "sandbox", "network", "trust", "install_root"} <= restricted
+    assert {"base_url", "api_key_env", "env_passthrough", "network", "trust", "install_root"} <= restricted
 
 
 # Loading

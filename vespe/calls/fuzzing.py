@@ -5,17 +5,19 @@ import shlex
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 from vespe.documents import strict_json
 from vespe.errors import MissingExtra, UsageError
+from vespe.files import locations
 from vespe.lazy import hypothesis, hypothesis_jsonschema
 from vespe.models import JsonObject, Outcome, Tool
 from vespe.schemas import validator
 
 _BATCH: Final = 40
 _SHRINK_S: Final = 15.0
-"""How much longer a finding may be made smaller, past the time that was asked for."""
+"""How much longer, at most, a finding may be made smaller, past the time that was asked for; never longer than that time."""
 _BUGS: Final = frozenset(
     (
         "ArithmeticError", "AssertionError", "AttributeError", "BufferError", "EOFError", "FloatingPointError", "ImportError",
@@ -76,8 +78,12 @@ class _Fuzz:
         self._settings = hypothesis.settings(
             max_examples=_BATCH, database=None, deadline=None, suppress_health_check=list(hypothesis.HealthCheck)
         )
+        hypothesis.configuration.set_hypothesis_home_dir(
+            Path(locations.user_cache_dir(), "hypothesis")
+        )  # else `.hypothesis` in the project
         self.began = time.monotonic()  # what it takes to load the libraries is not the tool's time
         self._deadline = self.began + seconds
+        self._shrink_deadline = self._deadline + min(seconds, _SHRINK_S)
 
     @property
     def has_time(self) -> bool:
@@ -85,30 +91,52 @@ class _Fuzz:
 
     def round(self, source: random.Random) -> None:
         """Make one batch of arguments; the first failure of a new kind is made smaller."""
-        seen: dict[str, str] = {}
-
-        def fails(arguments: Any) -> bool:
-            if not (self.has_time or (seen and time.monotonic() < self._deadline + _SHRINK_S)) or not self._judge.is_valid(arguments):
-                return False
-            found = failure(self._call(arguments))
-            if found is None or found[0] in self.findings or (seen and found[0] not in seen):
-                return False
-            seen[found[0]] = found[1]
-            return True
-
+        search = _Search(self)
         try:
-            smallest = hypothesis.find(self._strategy, fails, settings=self._settings, random=source)
+            smallest = hypothesis.find(self._strategy, search.fails, settings=self._settings, random=source)
         except hypothesis.errors.NoSuchExample:
             return
         except hypothesis.errors.Unsatisfiable:
             raise _unmade(self.tool.name, "nothing seems to satisfy it") from None
-        (kind, message), *_ = seen.items()
+        except hypothesis.errors.Flaky:  # the tool did not fail again with the same arguments: what was seen is a finding still
+            smallest = search.last
         command = f"vespe tool run {shlex.quote(self.tool.name)} --args {shlex.quote(strict_json.compact_json(smallest))}"
-        self.findings[kind] = FuzzFinding(kind=kind, message=message, arguments=smallest, command=command)
+        self.findings[search.kind] = FuzzFinding(kind=search.kind, message=search.message, arguments=smallest, command=command)
+
+    def judge(self, arguments: Any, *, shrinking: bool) -> tuple[str, str] | None:
+        """Make one call while there is time for it; return what failed."""
+        deadline = self._shrink_deadline if shrinking else self._deadline
+        if time.monotonic() >= deadline or not self._judge.is_valid(arguments):
+            return None
+        return failure(self._call(arguments))
 
     def _call(self, arguments: JsonObject) -> Outcome:
         self.calls += 1
         return self._run(arguments)
+
+
+class _Search:
+    """The way to the smallest arguments of one failure; what is known is not asked again, so that time's end changes no answer."""
+
+    def __init__(self, work: _Fuzz) -> None:
+        self._work = work
+        self._known: dict[str, bool] = {}
+        self.kind = self.message = ""
+        self.last: JsonObject = {}
+
+    def fails(self, arguments: Any) -> bool:
+        """Whether a call with these arguments shows the failure; the first that is seen says which."""
+        key = strict_json.compact_json(arguments)
+        if key not in self._known:
+            self._known[key] = self._shows(arguments)
+        return self._known[key]
+
+    def _shows(self, arguments: Any) -> bool:
+        found = self._work.judge(arguments, shrinking=bool(self.kind))
+        if found is None or found[0] in self._work.findings or (self.kind and found[0] != self.kind):
+            return False
+        (self.kind, self.message), self.last = found, arguments
+        return True
 
 
 def failure(outcome: Outcome) -> tuple[str, str] | None:

@@ -17,4 +17,6 @@ def command(project_dir: str | None, as_json: bool) -> None:
     if as_json:
         report.emit_json({"path": root, "revoked": len(taken)})
     else:
-        report.say(f"took back {len(taken)} approvals of {root}; nothing in it runs now" if taken else f"{root} had no approval")
+        report.say(
+            f"took back {report.count(len(taken), 'approval')} of {root}; nothing in it runs now" if taken else f"{root} had no approval"
+        )

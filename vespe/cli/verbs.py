@@ -59,6 +59,7 @@ VERBS: Final[dict[str, Any]] = {
     "cache": ("List and clean the store of installed kits.", CACHE),
     "lint": ("lint", "Find what a model's API, a model, or Vespe would stumble over."),
     "agent": ("Let a model use the project's tools.", AGENT),
+    "schema": ("schema", "Print the JSON Schema of one of Vespe's files."),
     "export": ("export", "Print tools in a model API's shape."),
     "mcp": ("Serve tools to MCP clients, and set those up.", MCP),
     "trust": ("trust", "Show what a project would run, then approve it."),

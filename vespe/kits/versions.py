@@ -2,10 +2,10 @@
 
 import hashlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 from vespe import defaults
 from vespe.errors import InvalidDocument, InvalidTool, KitNotFound, NotFound, ProjectNotFound, StorageError
@@ -16,7 +16,10 @@ from vespe.models import JsonObject, Tool
 from vespe.schemas.comparison import contracts
 from vespe.schemas.comparison.contracts import Change, Contract, Verdict
 from vespe.tools import directory as tool_directory
+from vespe.tools.fields import NAME_PATTERN
 
+FindTool: TypeAlias = Callable[[str], str | None]
+"""Returns the directory of the tool that a name means here, or None."""
 _TOLD_ELSEWHERE: Final = (defaults.CONFIG_FILE, defaults.DESCRIPTION_FILE)
 
 
@@ -38,13 +41,14 @@ class Comparison:
         return {"tool": self.tool, "uid": self.uid, "verdict": self.verdict, "changes": [change.to_json() for change in self.changes]}
 
 
-def compare(old: str, new: str, *, cwd: str | None = None) -> list[Comparison]:
-    """Compare two versions, each a path, `REV:path` or a kit's id, tool by tool; what did not change is not listed.
+def compare(old: str, new: str, *, cwd: str | None = None, find_tool: FindTool | None = None) -> list[Comparison]:
+    """Compare two versions, tool by tool; what did not change is not listed.
 
-    Two single tools are compared whatever they are called; in a set, tools are matched by name, then by uid. Raises NotFound where
+    Each is a path, `REV:path`, a kit's id, a tool's name that `find_tool` knows, or `REV:NAME` of a tool of the project. Two
+    single tools are compared whatever they are called; in a set, tools are matched by name, then by uid. Raises NotFound where
     there is no such thing, InvalidTool where a tool of either cannot be read, and as `revisions.checked_out` does.
     """
-    with _opened(old, cwd) as (before, one), _opened(new, cwd) as (after, other):
+    with _opened(old, cwd, find_tool) as (before, one), _opened(new, cwd, find_tool) as (after, other):
         if one and other:
             return _compared([(before[0], after[0])])
         return [*_gone_and_new(before, after), *_compared(_matched(before, after))]
@@ -102,22 +106,42 @@ def _digests(directory: str) -> Iterator[tuple[str, str]]:
 
 
 @contextmanager
-def _opened(name: str, cwd: str | None) -> Iterator[tuple[list[Tool], bool]]:
+def _opened(name: str, cwd: str | None, find_tool: FindTool | None) -> Iterator[tuple[list[Tool], bool]]:
     """Return the tools of one version, and whether it is a single tool."""
     path = os.path.join(cwd or os.curdir, name)
     if os.path.isdir(path):
         yield _tools(os.path.realpath(path), name)
     elif ":" in name:
+        with _checked_out(name, cwd) as found:
+            yield found
+    elif (directory := _kit(name, cwd) or (find_tool(name) if find_tool else None)) is not None:
+        yield _tools(directory, name)
+    else:
+        hint = "write a tool's name or directory, a kit's id, or REV:NAME or REV:path for a git revision"
+        raise NotFound(f"{name} is not a tool, a kit or a directory here", hint=hint)
+
+
+def _kit(name: str, cwd: str | None) -> str | None:
+    try:
+        return roots.find_kit(name, project=_project_at(cwd)).path if roots.KIT_ID.fullmatch(name) else None
+    except KitNotFound:
+        return None
+
+
+@contextmanager
+def _checked_out(name: str, cwd: str | None) -> Iterator[tuple[list[Tool], bool]]:
+    """Read `REV:path`, or `REV:NAME`: the tool of that name among the project's own of the revision."""
+    revision, _, wanted = name.partition(":")
+    root = _project_at(cwd)
+    if root is None or not NAME_PATTERN.fullmatch(wanted) or os.path.isdir(os.path.join(cwd or os.curdir, wanted)):
         with revisions.checked_out(name, cwd=cwd) as directory:
             yield _tools(directory, name)
-    elif roots.KIT_ID.fullmatch(name):
-        try:
-            kit = roots.find_kit(name, project=_project_at(cwd))
-        except KitNotFound as error:
-            raise NotFound(f"{name} is neither a directory nor a kit", hint=error.hint) from None
-        yield _tools(kit.path, name)
-    else:
-        raise NotFound(f"there is no directory {name}", hint="name a tool's directory, a kit, or REV:path for a git revision")
+        return
+    with revisions.checked_out(f"{revision}:./{defaults.PROJECT_DIR}/{defaults.TOOLS_DIR}", cwd=root) as directory:
+        found = [tool for tool in _tools(directory, name)[0] if wanted in (tool.name, tool.uid)]
+        if not found:
+            raise NotFound(f"the project has no tool {wanted} in the revision {revision}", hint="write REV:path for a directory")
+        yield found[:1], True
 
 
 def _project_at(cwd: str | None) -> str | None:

@@ -31,15 +31,15 @@ MAX_ENUM_COMPOUND: Final = 100
 Problem = dict[str, str]
 
 
-def is_plain(schemas: dict[str, Any], source: bytes) -> bool:
+def is_plain(schemas: dict[str, Any], source: bytes, *, beside: int = 0) -> bool:
     """Whether JSON text shows by counting that the schemas in it are far from every bound and refer nowhere.
 
     `schemas` are those that were read from it, by name. A \\u escape could hide a keyword, so a text with one is never
-    plain. One byte is looked for first: that is much quicker.
+    plain. `beside` counts the keys outside the schemas that begin with `$`. One byte is looked for first: that is much quicker.
     """
     braces = source.count(b"{")
     return (
-        (b"$" not in source or source.count(b'"$') == sum(map(_names_bundled_draft, schemas.values())))
+        (b"$" not in source or source.count(b'"$') == beside + sum(map(_names_bundled_draft, schemas.values())))
         and (b"\\" not in source or b"\\u" not in source)
         and b"attern" not in source
         and len(source) <= defaults.MAX_SCHEMA_BYTES

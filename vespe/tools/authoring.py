@@ -12,6 +12,7 @@ from vespe.errors import InvalidDocument, InvalidTool, StorageError, ToolNotFoun
 from vespe.files import atomic
 from vespe.files.trees import TreeFile, place_tree, read_tree, remove_tree, sweep
 from vespe.models import JsonObject, Tool
+from vespe.schemas import published
 from vespe.tools import directory as tool_directory
 from vespe.tools.drafts import Draft, check_name, describe
 
@@ -97,7 +98,7 @@ class _Placing:
 
     def place(self, document: JsonObject, files: Mapping[str, TreeFile]) -> Tool:
         uid = f"tool-{uuid.uuid4().hex}"
-        config = strict_json.dump_json({"uid": uid, **{key: value for key, value in document.items() if key != "uid"}})
+        config = strict_json.dump_json(_completed(document, uid, published.reference_from(self.parent)))
         loaded: list[Tool] = []
 
         def check(directory: str) -> None:
@@ -112,6 +113,11 @@ class _Placing:
                 _refuse_taken(document["name"], self.taken)
             place = place_tree(self.parent, uid, {**files, CONFIG_FILE: TreeFile(data=config.encode())}, check=check)
         return replace(loaded[0], directory=place)
+
+
+def _completed(document: JsonObject, uid: str, schema: str | None) -> JsonObject:
+    first: JsonObject = {"$schema": schema} if schema is not None else {}
+    return {**first, "uid": uid, **{key: value for key, value in document.items() if key not in ("uid", *first)}}
 
 
 def _loaded(staged: str, uid: str) -> Tool:

@@ -165,7 +165,7 @@ def script_problem(directory: str, script: str, *, kind: str | None) -> str | No
 def _found(document: JsonObject, *, uid: str, kit_id: str | None, source: bytes) -> list[Found]:
     found = found_in_fields(document, uid=uid, kit_id=kit_id)
     if isinstance(schema := document.get("schema"), dict):
-        plain = is_plain(schema, source)
+        plain = is_plain(schema, source, beside="$schema" in document)
         for key in ("input", "output"):
             if key in schema:
                 found += _found_in_schema(key, schema[key], plain=plain)

@@ -26,7 +26,7 @@ def found_in_fields(document: dict[str, Any], *, uid: str, kit_id: str | None) -
     """
     found = [*_identity(document, uid, kit_id)]
     for key, value in document.items():
-        if check := _CHECKS.get(key):
+        if check := CHECKED.get(key):
             found += check(value)
     if not isinstance(schema := document.get("schema"), dict):
         at = "/schema" if "schema" in document else ""
@@ -143,7 +143,7 @@ def _tags(value: Any) -> Iterator[Found]:
     return texts(value, steps=("tags",))
 
 
-_CHECKS: Final[dict[str, Callable[[Any], Iterable[Found]]]] = {
+CHECKED: Final[dict[str, Callable[[Any], Iterable[Found]]]] = {
     "description": _text("description"),
     "version": _text("version"),
     "tags": _tags,

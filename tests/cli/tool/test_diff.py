@@ -60,3 +60,33 @@ def test_a_git_revision_is_compared_with_what_is_there_now(command: Command, pro
 
 def test_what_is_neither_a_directory_nor_a_kit_nor_a_revision_is_said(command: Command) -> None:
     assert command("tool", "diff", "nowhere", "nowhere").code == 3
+
+
+def committed(project: Path) -> Path:
+    directory = python_tool(project / ".vespe/tools/tool-t", "t", "return 1", schema=TEXT)
+    for arguments in (("init", "-q"), ("add", "-A"), ("-c", "user.name=T", "-c", "user.email=t@example.invalid", "commit", "-qm", "one")):
+        subprocess.run(["git", *arguments], cwd=project, check=True)
+    return directory
+
+
+def test_tools_are_named_as_everywhere(command: Command, project: Path) -> None:
+    committed(project)
+    python_tool(project / ".vespe/tools/tool-w", "w", "return 1", schema=WHOLE)
+    assert command("tool", "diff", "t", "w").code == 1
+    assert command("tool", "diff", "t", "t").code == 0
+
+
+def test_a_name_means_the_tool_of_the_revision(command: Command, project: Path) -> None:
+    config = committed(project) / "config.json"
+    config.write_text(config.read_text(encoding="utf-8").replace('"string"', '"boolean"'), encoding="utf-8")
+    assert command("tool", "diff", "HEAD:t", "t").code == 1
+    assert command("tool", "diff", "HEAD:t", "HEAD:t").code == 0
+
+
+@pytest.mark.parametrize(
+    ("old", "says"), [("nowhere", "nowhere is not a tool, a kit or a directory"), ("HEAD:nowhere", "no tool nowhere in the revision HEAD")]
+)
+def test_a_name_of_nothing_says_what_may_be_written(command: Command, project: Path, old: str, says: str) -> None:
+    committed(project)
+    said = command("tool", "diff", old, "t")
+    assert said.code == 3 and says in said.err and "REV:" in said.err

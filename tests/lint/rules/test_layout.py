@@ -81,3 +81,12 @@ def test_a_uid_that_two_scopes_have_is_told_at_the_second() -> None:
         for scope, directory in (("a", "/a/tool-x"), ("b", "/b/tool-x"), ("c", None), ("d", None))
     ]
     assert [index for index, _ in rule.check(outlines, Bounds())] == [1]
+
+
+def test_a_project_tool_that_claims_a_kit_is_noticed(tmp_path: Path) -> None:
+    directory = python_tool(tmp_path / "tool-a", "greet", "pass", kit_id="elsewhere")
+    assert "claims the kit" in found(directory)["layout-kit-id"].message
+
+
+def test_a_project_tool_of_no_kit_is_well(tmp_path: Path) -> None:
+    assert "layout-kit-id" not in found(python_tool(tmp_path / "tool-a", "greet", "pass"))

@@ -51,7 +51,8 @@ def command(
         for finding in found.findings:
             report.emit(f"{finding.kind}: {finding.message}\n  {finding.command}")
         report.note(
-            f"{len(found.findings)} findings in {found.calls} calls, {found.seconds:.1f} s; --seed {found.seed} tries the same again"
+            f"{report.count(len(found.findings), 'finding')} in {report.count(found.calls, 'call')}, {found.seconds:.1f} s;"
+            f" --seed {found.seed} tries the same again"
         )
     return 1 if found.findings else 0
 

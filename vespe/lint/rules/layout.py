@@ -16,7 +16,7 @@ from vespe.tools.directory import Problem
 from vespe.tools.python.names import parse_source, read_names
 
 _DETAILS: Final = "/implementation_details"
-_KEYS: Final = (
+KEYS: Final = (
     "uid", "name", "description", "schema", "implementation_details", "kit_id", "version", "tags", "limits", "secrets", "annotations",
     "examples", "example_files", "example_git", "permissions", "lint", "$schema",
 )  # fmt: skip
@@ -65,6 +65,18 @@ def _unreadable(subject: Subject) -> Iterator[Found]:
 
 def _one(about: str) -> Callable[[Subject], Iterator[Found]]:
     return lambda subject: _problems(subject, about)
+
+
+def _kit_id(subject: Subject) -> Iterator[Found]:
+    yield from _problems(subject, "kit-id")
+    claimed = subject.document.get("kit_id") if subject.api == "vespe" and isinstance(subject.document, dict) else None
+    if subject.kit_id is None and isinstance(claimed, str):
+        yield Found(
+            pointer="/kit_id",
+            message=f"claims the kit {short(claimed)}, and is not in a kit",
+            fix="take `kit_id` out",
+            severity="warning",
+        )
 
 
 def _config(api: str) -> Callable[[Subject], Iterator[Found]]:
@@ -132,7 +144,7 @@ def _program(subject: Subject) -> Iterator[Found]:
 
 def _unknown_key(subject: Subject) -> Iterator[Found]:
     for key in subject.document if subject.api == "vespe" and isinstance(subject.document, dict) else ():
-        if key not in _KEYS and (close := difflib.get_close_matches(key, _KEYS, n=1, cutoff=0.75)):
+        if key not in KEYS and (close := difflib.get_close_matches(key, KEYS, n=1, cutoff=0.75)):
             yield Found(pointer=pointer_to((key,)), message=f"{short(key)} is no key that Vespe reads", fix=f"did you mean {close[0]}?")
 
 
@@ -218,8 +230,8 @@ RULES: Final[tuple[AnyRule, ...]] = (
     _rule("layout-uid", "error", "The uid is not the directory's name, or is none", _one("uid"),
           why="A tool is found by its directory, and its uid must say the same.",
           examples=('tool-a/config.json: {"uid": "tool-b"}', 'tool-a/config.json: {"uid": "tool-a"}')),
-    _rule("layout-kit-id", "error", "`kit_id` is not the kit that the tool stands in", _one("kit-id"),
-          why="A tool that was copied from one kit to another still claims the first.",
+    _rule("layout-kit-id", "error", "`kit_id` is not the kit that the tool stands in", _kit_id,
+          why="A tool that was copied from one kit to another, or to a project, still claims the first.",
           examples=('kits/files/tool-a: {"kit_id": "web"}', 'kits/files/tool-a: {"kit_id": "files"}')),
     _rule("layout-kit-limits", "error", "A tool goes beyond what its kit states that its tools may use", _one("kit-limits"),
           why="`allow_types`, `allow_hosts` and `secrets` in kit_config.json are what people read before they install the kit. With such"
