@@ -36,7 +36,7 @@ OWNERS = {
     "httpx2": "http.client calls.executors.mcp.session",
     "httpcore2": "http.client",
 }
-CALLERS_OF_OTHERS = {"cli.boundary", "calls.registry", "agents.events"}
+CALLERS_OF_OTHERS = {"cli.boundary", "calls.in_process", "agents.events"}
 """They run commands, tools and subscribers: code that may raise anything."""
 LAZY_TABLES = {"__init__", "lazy", "cli", "calls.executors", "agents.providers"}
 BANNED_NAMES = {"utils", "util", "helpers", "helper", "common", "misc", "manager"}

@@ -351,13 +351,13 @@ class StreamError(VespeError):
 
 
 class TimedOut(VespeError, TimeoutError):
-    """A deadline passed, in `seconds`; whatever ran has been ended. `did` says what it did not do in that time."""
+    """A deadline passed, in `seconds`. `did` says what was not done in that time, `then` what became of whatever ran."""
 
     code = "timed_out"
 
-    def __init__(self, what: str, *, seconds: float, did: str = "did not finish", hint: str = "") -> None:
+    def __init__(self, what: str, *, seconds: float, did: str = "did not finish", then: str = "was ended", hint: str = "") -> None:
         super().__init__(
-            f"{what} {did} within {seconds:g} s and was ended",
+            f"{what} {did} within {seconds:g} s and {then}",
             hint=hint or "give it longer with --timeout, or `limits.timeout_s` in its config.json",
             details={"timeout_s": seconds},
         )
@@ -365,7 +365,7 @@ class TimedOut(VespeError, TimeoutError):
 
 
 class Interrupted(VespeError):
-    """The caller asked to stop (Ctrl-C, a cancelled request); whatever ran has been ended."""
+    """The caller asked to stop (Ctrl-C, a cancelled request). Whatever ran has been ended, but for a Python function of this process."""
 
     code = "interrupted"
 

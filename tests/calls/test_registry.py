@@ -112,7 +112,7 @@ def test_a_name_is_registered_once_until_it_is_taken_out() -> None:
 
 def test_nothing_that_cannot_be_called_is_registered() -> None:
     with pytest.raises(UsageError):
-        ToolRegistry().register("add")  # type: ignore[arg-type]  # the wrong argument is the point
+        ToolRegistry().register("add")  # type: ignore[type-var]  # the wrong argument is the point
 
 
 def test_a_tool_that_nothing_implements_says_so() -> None:

@@ -1,9 +1,8 @@
 """An agent: a model at a provider, a project's tools, and a conversation that goes on from one question to the next."""
 
-import copy
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from vespe.adapters.openai import OpenAIShape
 from vespe.agents.call_checks import Ready
@@ -77,8 +76,7 @@ class Agent:
         self.path.check_trust()
         self._sessions = Sessions()
         if self.path.sessions is None:
-            self.path = copy.copy(self.path)
-            self.path.sessions = self._sessions
+            self.path = replace(self.path, sessions=self._sessions)
         self.options = options or AgentOptions()
         self.transcript = transcript or Transcript(model=provider.model)
         shown = tool_set(chosen(self.path.workspace, names=self.options.tools, kit=self.options.kit), strict=self.options.strict)

@@ -1,30 +1,30 @@
 """The use case: resolve, trust, check the input, run, check the output. One path for the CLI, agents, servers and batches."""
 
-import json
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from vespe import defaults, errors
+from vespe.calls import in_process
 from vespe.calls import log as call_log
 from vespe.calls import secrets as call_secrets
+from vespe.calls.arguments import checked_inputs, parsed_arguments
 from vespe.calls.executors import EXECUTORS
 from vespe.calls.executors.base import Context
+from vespe.calls.outcomes import as_told, failed, finished, refused
 from vespe.calls.registry import ToolRegistry
-from vespe.documents import redaction, strict_json
-from vespe.documents.strict_json import text_encoder
 from vespe.kits import pinned
-from vespe.models import Call, Execution, Failure, JsonObject, JsonValue, Outcome, Tool
+from vespe.lazy import asyncio
+from vespe.models import Call, Execution, JsonObject, Outcome, Tool
 from vespe.processes import process
 from vespe.processes.signals import in_main_thread, open_to_signals, own_handlers_wait, whole
 from vespe.projects import user_config
 from vespe.projects.workspace import Workspace
-from vespe.schemas import validator as schema_validator
 from vespe.tools import directory as tool_directory
 from vespe.tools.fields import MAX_TIMEOUT_S
 from vespe.trust import gate
@@ -32,14 +32,13 @@ from vespe.trust import gate
 if TYPE_CHECKING:
     from vespe.calls.executors.mcp.sessions import Sessions
 
+__all__ = ["CallPath", "as_told", "checked_inputs", "parsed_arguments", "refused"]
+
 _RAISED: Final = (errors.UsageError, errors.NotFound, errors.InvalidDocument, errors.NotTrusted)
 """There was no call to make: these are raised. Every other failure is an Outcome's error."""
 
 
-_SAID: Final = text_encoder(json.JSONEncoder(ensure_ascii=False, allow_nan=False))
-
-
-@dataclass(kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class CallPath:
     """Runs calls in one project: every call goes through here, whoever makes it.
 
@@ -47,7 +46,8 @@ class CallPath:
     arguments into the log and not only their digest; `environment` stands for `os.environ`; tools start in `directory`,
     the project's root by default; `progress` is told what takes long; `granted` stands for `trust.check`, and `log` for a
     log opened for each call, in a process that lives; there
-    `sessions` keeps those with MCP servers, and whoever made them closes them. One CallPath serves many calls, from several threads.
+    `sessions` keeps those with MCP servers, and whoever made them closes them. One CallPath serves many calls, from several threads
+    and event loops; `dataclasses.replace` makes another one with other fields.
     """
 
     workspace: Workspace
@@ -79,6 +79,10 @@ class CallPath:
         """
         return self.run_tool(self.tool(call.tool), call, cancel=cancel)
 
+    async def acall(self, call: Call) -> Outcome:
+        """Run one call as `run` does, from an event loop; see `arun_tool`."""
+        return await self.arun_tool(self.tool(call.tool), call)
+
     def tool(self, name: str) -> Tool:
         """Resolve and load a tool; raises as `run` does. A project that is not trusted says so before it says what is broken."""
         try:
@@ -89,25 +93,51 @@ class CallPath:
 
     @whole
     def run_tool(self, tool: Tool, call: Call, *, cancel: threading.Event | None = None) -> Outcome:
-        """Run one call of a tool that is resolved already; raises as `run` does."""
-        if not in_main_thread():
-            return self._run_whole(tool, call, cancel)
-        with own_handlers_wait():
-            return self._run_whole(tool, call, cancel)
+        """Run one call of a tool that is resolved already; raises as `run` does.
 
-    def _run_whole(self, tool: Tool, call: Call, cancel: threading.Event | None) -> Outcome:
+        Where `cancel` is set the call ends at once: `interrupted`. A Python function of this process cannot be ended: it runs on
+        in a thread of its own, its result is dropped, and the error says so; an async one is cancelled.
+        """
+        if not in_main_thread():
+            return _driven(self._run_whole(tool, call, cancel, self._execute))
+        with own_handlers_wait():
+            return _driven(self._run_whole(tool, call, cancel, self._execute))
+
+    async def arun_tool(self, tool: Tool, call: Call) -> Outcome:
+        """Run one call of a tool that is resolved already, from an event loop that goes on meanwhile; raises as `run` does.
+
+        Async in-process tools run in the caller's loop, everything else in a thread. Cancelling the caller's task ends the call.
+        """
+        if tool.name in self.registry:
+            return await self._run_whole(tool, call, None, self.registry.aexecute)
+        ending = threading.Event()
+        return cast(Outcome, await in_process.in_thread(partial(self.run_tool, tool, call, cancel=ending), leave=ending.set))
+
+    async def _execute(self, tool: Tool, inputs: JsonObject, context: Context) -> Execution:
+        return self.registry.execute(tool, inputs, context)
+
+    async def _run_whole(self, tool: Tool, call: Call, cancel: threading.Event | None, execute: "_Execute") -> Outcome:
+        """Run one call; what `execute` awaits is all that it waits for, so that without an event loop it never waits."""
         grant = self._grant(tool)
         values = tuple(value for name in tool.secrets if (value := self._secret(tool, name)))
         started = time.perf_counter()
         try:
-            outcome = self._attempt(call, tool, _Attempt(grant, values, cancel, started))
-        except (*_RAISED, KeyboardInterrupt) as error:
-            known = error if isinstance(error, errors.VespeError) else errors.Interrupted("interrupted")
-            self._log(tool, call, _timed(_failed(tool, known, secrets=values), started), values)
-            raise
+            outcome = await self._attempt(call, tool, _Attempt(grant, values, cancel, started, execute))
         except errors.VespeError as error:
-            outcome = _timed(_failed(tool, error, secrets=values), started)
+            outcome = failed(tool, error, secrets=values, started=started)
+            if isinstance(error, _RAISED):
+                self._log(tool, call, outcome, values)
+                raise
+        except KeyboardInterrupt:
+            self._log_interrupted(tool, call, started, values)
+            raise
+        except asyncio.CancelledError:
+            self._log_interrupted(tool, call, started, values)
+            raise
         return self._log(tool, call, outcome, values)
+
+    def _log_interrupted(self, tool: Tool, call: Call, started: float, secrets: tuple[str, ...]) -> None:
+        self._log(tool, call, failed(tool, errors.Interrupted("interrupted"), started=started), secrets)
 
     def plan(self, tool: Tool, call: Call) -> JsonObject:
         """Say what the call would run, without running it; raises InvalidArguments where the arguments do not fit."""
@@ -130,13 +160,13 @@ class CallPath:
         return os.environ if self.environment is None else self.environment
 
     @open_to_signals
-    def _attempt(self, call: Call, tool: Tool, attempt: "_Attempt") -> Outcome:
+    async def _attempt(self, call: Call, tool: Tool, attempt: "_Attempt") -> Outcome:
         if self.user.sandbox == "require":
             raise errors.Refused("your configuration requires a sandbox, and this version has none", hint="`vespe config set sandbox auto`")
         if attempt.grant.files is None and not self._is_installed(tool.directory):
-            return self._run_in(tool.directory or self.workspace.root, tool, call, attempt)
+            return await self._run_in(tool.directory or self.workspace.root, tool, call, attempt)
         with self._approved(tool, attempt.grant) as (approved, directory):
-            return self._run_in(directory, approved, call, attempt)
+            return await self._run_in(directory, approved, call, attempt)
 
     def _is_installed(self, directory: str | None) -> bool:
         """Whether only approved bytes may run from there: a question of the path alone, asked once for each."""
@@ -144,11 +174,11 @@ class CallPath:
             known = self._pinned[directory] = pinned.is_installed(directory)
         return known
 
-    def _run_in(self, directory: str, tool: Tool, call: Call, attempt: "_Attempt") -> Outcome:
+    async def _run_in(self, directory: str, tool: Tool, call: Call, attempt: "_Attempt") -> Outcome:
         inputs = checked_inputs(tool, call.arguments)
         secrets = self._secrets(tool, attempt.grant)
         context = self._context(tool, call, directory, secrets, cancel=attempt.cancel)
-        return _finished(tool, self.registry.execute(tool, inputs, context), attempt)
+        return finished(tool, await attempt.execute(tool, inputs, context), secrets=attempt.secrets, started=attempt.started)
 
     @contextmanager
     def _approved(self, tool: Tool, grant: gate.Grant) -> Iterator[tuple[Tool, str]]:
@@ -185,6 +215,7 @@ class CallPath:
             environment=process.child_environment(self._environ(), secrets) if secrets else self._without_secrets,
             secrets=secrets,
             timeout_s=_deadline(call, tool),
+            bounded=bool(call.timeout_s or tool.timeout_s),
             allow_hosts=self.user.allow_hosts,
             cancel=cancel,
             progress=self.progress,
@@ -206,12 +237,25 @@ class CallPath:
         return replace(outcome, notes=(*outcome.notes, warning)) if warning else outcome
 
 
+_Execute = Callable[[Tool, JsonObject, Context], Awaitable[Execution]]
+
+
 @dataclass(frozen=True, slots=True)
 class _Attempt:
     grant: gate.Grant
     secrets: tuple[str, ...]
     cancel: threading.Event | None
     started: float
+    execute: _Execute
+
+
+def _driven(steps: Coroutine[Any, Any, Outcome]) -> Outcome:
+    """Return the result of a coroutine that never waits: so sync and async calls are one implementation."""
+    try:
+        steps.send(None)
+    except StopIteration as end:
+        return cast(Outcome, end.value)
+    raise RuntimeError("a call without an event loop waited for one")
 
 
 def _kit_of(tool: Tool) -> str | None:
@@ -226,149 +270,3 @@ def _deadline(call: Call, tool: Tool) -> float:
     if not 0 < call.timeout_s <= MAX_TIMEOUT_S:
         raise errors.UsageError(f"a deadline is a number of seconds above 0, at most {MAX_TIMEOUT_S}, not {call.timeout_s}")
     return call.timeout_s
-
-
-def _timed(outcome: Outcome, started: float) -> Outcome:
-    return replace(outcome, duration_ms=(time.perf_counter() - started) * 1000)
-
-
-def checked_inputs(tool: Tool, arguments: JsonObject | str | bytes) -> JsonObject:
-    """Return a call's inputs as its tool's schema takes them, with the schema's defaults filled in.
-
-    Raises ParsingError for text that is not one strict JSON object, InvalidArguments with every violation.
-    """
-    inputs = parsed_arguments(arguments) if isinstance(arguments, (str, bytes)) else arguments
-    validator = schema_validator.compile_schema(tool.input_schema, closed=True)
-    violations = validator.violations(inputs)
-    if violations:
-        listed = "; ".join(violation["message"] for violation in violations)
-        raise errors.InvalidArguments(f"the arguments of {tool.name!r} do not fit its schema: {listed}", violations=violations)
-    return schema_validator.fill_defaults(tool.input_schema, inputs) if validator.has_defaults or _is_nested(inputs) else dict(inputs)
-
-
-def _is_nested(inputs: JsonObject) -> bool:
-    """Whether a shallow copy would share anything that a tool could change."""
-    return any(isinstance(value, (dict, list)) for value in inputs.values())
-
-
-def parsed_arguments(text: str | bytes) -> JsonObject:
-    """Read a call's arguments from strict JSON; what does not parse is never run as `{}`."""
-    try:
-        return strict_json.parse_object(text, limit=defaults.MAX_ARGUMENT_BYTES)
-    except errors.InvalidDocument as error:
-        place = f" (line {error.line}, column {error.column})" if error.line and error.column else ""
-        at = f" at {error.pointer}" if error.pointer else ""
-        message = f"the arguments cannot be read: the text {error.reason}{at}{place}"
-        raise errors.ParsingError(message + _quoted(text, error), hint="give one JSON object") from None
-
-
-def _quoted(text: str | bytes, error: errors.InvalidDocument) -> str:
-    shown = text if isinstance(text, str) else text.decode("utf-8", "replace")
-    lines = shown.split("\n")
-    if not error.line or not error.column or error.line > len(lines):
-        return ""
-    line = lines[error.line - 1]
-    return f", near {line[max(0, error.column - 21) : error.column + 20]!r}"
-
-
-def _finished(tool: Tool, execution: Execution, attempt: _Attempt) -> Outcome:
-
-    secrets = attempt.secrets
-    result, notes, text = _sayable(execution.result, execution.notes)
-    if tool.output_schema is not None:
-        violations = schema_validator.compile_schema(tool.output_schema, closed=False).violations(result, subject="the result")
-        if violations:
-            listed = "; ".join(violation["message"] for violation in violations)
-            details = {"violations": violations}
-            raise errors.InvalidOutput(f"the result of {tool.name!r} breaks its output schema: {listed}", details=details)
-    if secrets:
-        result, text = redaction.redact(result, secrets), ""
-    outcome = Outcome(
-        tool=tool.name,
-        uid=tool.uid,
-        result=result,
-        duration_ms=(time.perf_counter() - attempt.started) * 1000,
-        logs=_redacted_text(execution.logs, secrets),
-        notes=notes,
-    )
-    cap = tool.max_output_bytes or defaults.MAX_OUTPUT_BYTES
-    return outcome if text and len(text) * 4 <= cap else _cut(outcome, cap)
-
-
-def as_told(tool: Tool, outcome: Outcome) -> Outcome:
-    """Return an Outcome that another runner than a call path made as a call path would: in JSON's words, cut at the tool's limit.
-
-    Raises InvalidOutput for a result that JSON cannot say.
-    """
-    if outcome.error is not None or outcome.truncated:
-        return outcome
-    result, notes, _ = _sayable(outcome.result, outcome.notes)
-    return _cut(replace(outcome, result=result, notes=notes), tool.max_output_bytes or defaults.MAX_OUTPUT_BYTES)
-
-
-def _sayable(result: JsonValue, notes: tuple[str, ...]) -> tuple[JsonValue, tuple[str, ...], str]:
-    """Make sure that JSON can say the result, whoever made it, and give its text; a lone surrogate is repaired, and noted."""
-    try:
-        text = _SAID(result)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise errors.InvalidOutput(f"the result cannot be said in JSON: {error}") from None
-    repaired = strict_json.repair_surrogates(text)
-    if repaired == text:
-        return result, notes, text
-    return json.loads(repaired), (*notes, "lone surrogates in the result became U+FFFD"), repaired
-
-
-def _cut(outcome: Outcome, cap: int) -> Outcome:
-    result = outcome.result
-    if isinstance(result, str) and len(result) * 4 <= cap:
-        return outcome
-    whole = (result if isinstance(result, str) else strict_json.compact_json(result)).encode("utf-8")
-    if len(whole) <= cap:
-        return outcome
-    kept, note = _kept(whole)
-    head, tail = whole[: (cap + 1) // 2], whole[len(whole) - cap // 2 :]
-    marker = f"\n[… cut by vespe: {len(whole) - len(head) - len(tail)} of {len(whole)} bytes left out …]\n"
-    shown = head.decode("utf-8", "ignore") + marker + tail.decode("utf-8", "ignore")
-    return replace(outcome, result=shown, truncated=True, output_file=kept, notes=outcome.notes + note)
-
-
-def _kept(whole: bytes) -> tuple[str | None, tuple[str, ...]]:
-    try:
-        return call_log.keep_output(whole), ()
-    except errors.StorageError as error:
-        return None, (f"the whole output could not be kept: {error}",)
-
-
-def refused(tool: Tool, error: errors.VespeError) -> Outcome:
-    """Return the Outcome of a call that was refused before it could be made."""
-    return _failed(tool, error)
-
-
-def _failed(tool: Tool, error: errors.VespeError, *, secrets: tuple[str, ...] = ()) -> Outcome:
-
-    details: Any = redaction.redact(error.details, secrets) if secrets else error.details
-    failure = Failure(
-        code=error.code,
-        message=_redacted_text(strict_json.repair_surrogates(str(error)), secrets),
-        retryable=error.retryable,
-        details=details,
-        hint=_redacted_text(error.hint, secrets),
-    )
-    outcome = Outcome(tool=tool.name, uid=tool.uid, error=failure)
-    if isinstance(error, errors.OutputTooLarge) and error.kept:
-        kept, notes = _kept(_without_secrets(error.kept, secrets))
-        return replace(outcome, truncated=True, output_file=kept, notes=notes)
-    return outcome
-
-
-def _without_secrets(kept: bytes, secrets: tuple[str, ...]) -> bytes:
-    """Redact what was kept of a flood, then leave out its end: that may be the beginning of a secret in its longest form."""
-    if not secrets:
-        return kept
-    margin = 3 * max(len(secret.encode("utf-8", "surrogateescape")) for secret in secrets)
-    return _redacted_text(kept.decode("utf-8", "replace"), secrets).encode("utf-8", "replace")[:-margin]
-
-
-def _redacted_text(text: str, secrets: tuple[str, ...]) -> str:
-
-    return str(redaction.redact(text, secrets)) if secrets else text

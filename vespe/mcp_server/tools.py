@@ -1,9 +1,9 @@
 """The tools that a project serves: what is shown, as ready-made lists, and calls of them through one call path."""
 
-import copy
 import os
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 
 from vespe import errors
 from vespe.adapters.mcp import McpShape
@@ -122,8 +122,7 @@ class ServedTools:
         tool = self.tool(name)
         path = self._now.path
         if progress is not None:
-            path = copy.copy(path)
-            path.progress = progress
+            path = replace(path, progress=progress)
         return path.run_tool(tool, Call(tool=name, arguments=arguments), cancel=cancel), tool.output_schema
 
     def tool(self, name: str) -> Tool:

@@ -1,0 +1,249 @@
+"""Code of this process that implements a tool: called where its caller is, or beside it where the caller may leave before it ends."""
+
+import contextlib
+import contextvars
+import inspect
+import threading
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, Protocol, runtime_checkable
+
+from vespe.calls.executors.base import Context
+from vespe.errors import Interrupted, TimedOut, ToolExecutionError, VespeError
+from vespe.lazy import asyncio
+from vespe.models import JsonObject, JsonValue
+
+if TYPE_CHECKING:
+    from asyncio import Future, Task
+
+_POLL_S: Final = 0.02
+"""How often `cancel` is looked at: it need not be an event that can be waited for together with another."""
+_GRACE_S: Final = 0.2
+"""How long a caller that leaves waits for async code to unwind; it is cancelled, and goes on unwinding afterwards."""
+
+
+@runtime_checkable
+class ToolImplementation(Protocol):
+    """Python code that implements a tool in-process: a name, and `execute`, sync or async."""
+
+    @property
+    def name(self) -> str:
+        """What the model calls."""
+        ...
+
+    def execute(self, inputs: JsonObject) -> JsonValue | Awaitable[JsonValue]:
+        """Run with inputs that the tool's schema accepted; return a result that JSON can say, or raise."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionImplementation:
+    """A plain or async function, called with the inputs as keywords."""
+
+    name: str
+    function: Callable[..., Any]
+
+    def execute(self, inputs: JsonObject) -> Any:
+        """Call the function."""
+        return self.function(**inputs)
+
+
+def run(implementation: ToolImplementation, inputs: JsonObject, context: Context) -> JsonValue:
+    """Call an implementation and return its result; what it raises becomes ToolExecutionError.
+
+    A call that can be cancelled, or whose deadline somebody asked for, runs in a thread of its own, and the caller is free as
+    soon as either comes: Interrupted, TimedOut. Async code is cancelled then; sync code cannot be ended, runs on, and the error
+    says so. Any other call runs in the caller's thread, since a hop to another costs more than everything else, and only async
+    code ends at its deadline.
+    """
+    try:
+        return _run(implementation, inputs, context)
+    except VespeError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise _failure(error) from error
+
+
+async def arun(implementation: ToolImplementation, inputs: JsonObject, context: Context) -> JsonValue:
+    """Call an implementation as `run` does: async code in the caller's event loop, sync code in a thread of its own.
+
+    Cancelling the caller's task cancels async code; sync code runs on, and its result is dropped.
+    """
+    try:
+        answer = implementation.execute(inputs) if _is_async(implementation) else await _in_thread(implementation, inputs, context)
+        return await _before_deadline(answer, implementation.name, context) if isinstance(answer, Awaitable) else answer
+    except VespeError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise _failure(error) from error
+
+
+async def in_thread(work: Callable[[], Any], *, leave: Callable[[], object]) -> Any:
+    """Do `work` in a thread of its own without blocking the event loop.
+
+    Where the caller's task is cancelled, `leave` must end the work; that is waited for before CancelledError is raised.
+    """
+    done = _begin(work)
+    try:
+        await asyncio.wait([done])
+    except asyncio.CancelledError:
+        leave()
+        await asyncio.wait([done])
+        raise
+    return _unwrapped(done.result())
+
+
+def _run(implementation: ToolImplementation, inputs: JsonObject, context: Context) -> JsonValue:
+    if context.cancel is not None or context.bounded:
+        return _Beside(partial(implementation.execute, inputs), implementation.name, context).result()
+    answer = implementation.execute(inputs)
+    if not isinstance(answer, Awaitable):
+        return answer
+    if _in_a_loop():
+        return _Beside(lambda: answer, implementation.name, context).result()
+    return asyncio.run(_before_deadline(answer, implementation.name, context))
+
+
+class _Beside:
+    """One call in a thread of its own, whose caller may leave. The thread is a daemon: what runs on keeps no program alive."""
+
+    def __init__(self, begin: Callable[[], JsonValue | Awaitable[JsonValue]], name: str, context: Context) -> None:
+        self._begin, self._name, self._context = begin, name, context
+        self._over = threading.Event()
+        self._lock = threading.Lock()
+        self._left = False
+        self._task: Task[Any] | None = None
+        self._answer: JsonValue = None
+        self._error: BaseException | None = None
+
+    def result(self) -> JsonValue:
+        """Wait for the result, the deadline or `cancel`; an interruption of the wait ends the code, too."""
+        run = contextvars.copy_context().run
+        try:
+            threading.Thread(target=run, args=(self._work,), name="vespe-tool", daemon=True).start()
+            cancelled = self._wait()
+        finally:
+            over = self._over.is_set()
+            ended = over or self._leave()
+        if not over:
+            raise _left(self._name, self._context, cancelled=cancelled, ended=ended)
+        if self._error is not None:
+            raise self._error
+        return self._answer
+
+    def _wait(self) -> bool:
+        """Return whether the call was cancelled."""
+        until = time.monotonic() + self._context.timeout_s
+        cancel = self._context.cancel
+        while (left := until - time.monotonic()) > 0:
+            if cancel is not None and cancel.is_set():
+                return True
+            if self._over.wait(left if cancel is None else min(left, _POLL_S)):
+                return False
+        return False
+
+    def _leave(self) -> bool:
+        """Cancel async code; return whether it ended in time."""
+        with self._lock:
+            self._left = True
+            task = self._task
+            if task is not None and not self._over.is_set():
+                task.get_loop().call_soon_threadsafe(task.cancel)
+        return task is not None and self._over.wait(_GRACE_S)
+
+    def _work(self) -> None:
+        try:
+            answer = self._begin()
+            self._answer = asyncio.run(self._cancellable(answer)) if isinstance(answer, Awaitable) else answer
+        except BaseException as error:  # it is the waiting thread's
+            self._error = error
+        finally:
+            self._over.set()
+
+    async def _cancellable(self, answer: Awaitable[JsonValue]) -> JsonValue:
+        with self._lock:
+            self._task = asyncio.current_task()
+            if self._left and self._task is not None:
+                self._task.cancel()
+        try:
+            return await _before_deadline(answer, self._name, self._context)
+        finally:
+            with self._lock:
+                self._task = None
+
+
+async def _in_thread(implementation: ToolImplementation, inputs: JsonObject, context: Context) -> Any:
+    """Call sync code; where the deadline or a cancelled task comes first, it runs on."""
+    done = _begin(partial(implementation.execute, inputs))
+    if (await asyncio.wait([done], timeout=context.timeout_s))[0]:
+        return _unwrapped(done.result())
+    raise _left(implementation.name, context, cancelled=False, ended=False)
+
+
+def _begin(work: Callable[[], Any]) -> "Future[tuple[Any, BaseException | None]]":
+    """Begin work in a thread; the future gets its result or its error, as a pair that can be left alone."""
+    loop = asyncio.get_running_loop()
+    done: Future[tuple[Any, BaseException | None]] = loop.create_future()
+
+    def thread() -> None:
+        try:
+            found: tuple[Any, BaseException | None] = (work(), None)
+        except BaseException as error:  # it is the waiting task's
+            found = (None, error)
+        with contextlib.suppress(RuntimeError):  # the loop has ended, so nobody waits any more
+            loop.call_soon_threadsafe(done.set_result, found)
+
+    threading.Thread(target=contextvars.copy_context().run, args=(thread,), name="vespe-tool", daemon=True).start()
+    return done
+
+
+def _unwrapped(found: tuple[Any, BaseException | None]) -> Any:
+    result, error = found
+    if error is not None:
+        raise error
+    return result
+
+
+async def _before_deadline(answer: Awaitable[JsonValue], name: str, context: Context) -> JsonValue:
+    try:
+        async with asyncio.timeout(context.timeout_s) as deadline:
+            return await answer
+    except TimeoutError:
+        if not deadline.expired():
+            raise
+        raise TimedOut(f"the tool {name!r}", seconds=context.timeout_s) from None
+    except asyncio.CancelledError as error:
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            raise
+        raise _failure(error) from error  # the code's own: nobody cancelled its caller
+
+
+def _is_async(implementation: ToolImplementation) -> bool:
+    function = implementation.function if isinstance(implementation, FunctionImplementation) else implementation.execute
+    return inspect.iscoroutinefunction(function)
+
+
+def _in_a_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
+def _left(name: str, context: Context, *, cancelled: bool, ended: bool) -> VespeError:
+    """Return what a caller is told that left before the code ended."""
+    known = {} if ended else {"runs_on": True}
+    state = "has been ended" if ended else "runs on, since nothing can end a Python function from outside; its result is dropped"
+    if cancelled:
+        return Interrupted(f"the tool {name!r} was cancelled and {state}", details=known)
+    late = TimedOut(f"the tool {name!r}", seconds=context.timeout_s, then=state)
+    late.details |= known
+    return late
+
+
+def _failure(error: BaseException) -> ToolExecutionError:
+    return ToolExecutionError(f"{type(error).__name__}: {error}", details={"exception": type(error).__name__})
