@@ -44,15 +44,12 @@ def test_a_repeated_call_is_not_even_looked_at() -> None:
     assert isinstance(made, CallResult) and made.outcome.error is not None and made.outcome.error.code == "repeated_call"
 
 
-def test_harmless_are_read_only_and_idempotent_tools() -> None:
-    for hints, harmless in (
-        ({"readOnlyHint": True}, True),
-        ({"idempotentHint": True}, True),
-        ({"readOnlyHint": "yes"}, False),
-        ({}, False),
-    ):
-        tool = Tool(uid="u", name="f", description="", input_schema={}, annotations=hints)
-        assert Ready(call=ModelCall(call_id="c", name="f"), tool=tool, inputs={}).harmless is harmless
+@pytest.mark.parametrize(
+    ("hints", "reads"), [({"readOnlyHint": True}, True), ({"idempotentHint": True}, False), ({"readOnlyHint": "yes"}, False)]
+)
+def test_only_a_read_only_hint_that_is_true_makes_a_call_read_only(hints: Any, reads: bool) -> None:
+    tool = Tool(uid="u", name="f", description="", input_schema={}, annotations=hints)
+    assert Ready(call=ModelCall(call_id="c", name="f"), tool=tool, inputs={}).read_only is reads
 
 
 def test_only_a_last_call_without_arguments_may_be_cut_by_a_limit_of_the_model() -> None:

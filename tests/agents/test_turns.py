@@ -1,5 +1,6 @@
 """The calls of one turn."""
 
+import functools
 import threading
 import time
 from collections.abc import Sequence
@@ -46,6 +47,45 @@ def test_read_only_calls_run_at_the_same_time_but_no_more_than_are_allowed(bench
     bench.tool("read", body, annotations=READ_ONLY)
     results = run(runner(bench, max_parallel=3), calls(*["read"] * 9))
     assert 1 < most <= 3 and sorted(results) == list(range(9)) and all(result.outcome.ok for result in results.values())
+
+
+def test_a_call_that_writes_overlaps_no_other_call(bench: Bench) -> None:
+    now, overlaps, lock = list[str](), set[tuple[str, ...]](), threading.Lock()
+
+    def body(name: str) -> None:
+        with lock:
+            now.append(name)
+            overlaps.add(tuple(sorted(now)))
+        time.sleep(0.03)
+        now.remove(name)
+
+    for name, hints in (("read", READ_ONLY), ("write", {"idempotentHint": True})):
+        bench.tool(name, functools.partial(body, name), annotations=hints)
+    run(runner(bench), calls("read", "read", "write", "write", "read", "read", "write"))
+    assert ("read", "read") in overlaps and not any("write" in names and len(names) > 1 for names in overlaps)
+    assert bench.ran == ["read", "read", "write", "write", "read", "read", "write"]
+
+
+def test_a_call_reads_what_the_call_before_it_wrote(bench: Bench) -> None:
+    held = {"n": 0}
+    bench.tool("write", lambda n: held.update(n=n), schema=NUMBER, annotations={"idempotentHint": True})
+    bench.tool("read", lambda: held["n"], annotations=READ_ONLY)
+    turn = [ModelCall(call_id=f"c{n}", name="write", arguments=f'{{"n": {n}}}', place=n) for n in range(2)]
+    results = run(runner(bench), [*turn, ModelCall(call_id="c2", name="read", place=2), ModelCall(call_id="c3", name="read", place=3)])
+    assert [results[place].outcome.result for place in (2, 3)] == [1, 1]
+
+
+def test_a_call_that_cannot_run_holds_no_other_up_and_is_answered_in_its_place(bench: Bench) -> None:
+    bench.tool("read", annotations=READ_ONLY)
+    results = run(runner(bench), calls("read", "nothing", "read"))
+    assert [results[place].ran for place in range(3)] == [True, False, True]
+
+
+def test_the_most_calls_are_counted_across_the_groups_of_a_turn(bench: Bench) -> None:
+    bench.tool("read", annotations=READ_ONLY)
+    bench.tool("write")
+    results = run(runner(bench), calls("write", "read", "read", "read", "write"), most=3)
+    assert sorted(results) == [0, 1, 2] and sorted(bench.ran) == ["read", "read", "write"]
 
 
 def test_whoever_is_told_is_told_in_the_thread_that_runs_the_turn(bench: Bench) -> None:

@@ -21,9 +21,9 @@ class Ready:
     inputs: JsonObject
 
     @property
-    def harmless(self) -> bool:
-        """Whether the tool is annotated as read-only or idempotent, so that the order of such calls means nothing."""
-        return any(self.tool.annotations.get(hint) is True for hint in ("readOnlyHint", "idempotentHint"))
+    def read_only(self) -> bool:
+        """Whether the tool is annotated as read-only. An idempotent tool may still write what the next call reads."""
+        return self.tool.annotations.get("readOnlyHint") is True
 
 
 def check(call: ModelCall, tools: Mapping[str, Tool], *, strict: Collection[str] = ()) -> Ready | CallResult:

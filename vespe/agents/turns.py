@@ -1,11 +1,12 @@
-"""The calls of one turn: checked, allowed, run in order or at the same time, and each answered once, in the order of the calls."""
+"""The calls of one turn: checked, allowed, run in order (neighbours that only read at the same time), and each answered once."""
 
 import contextlib
+import itertools
 import queue
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Protocol, TypeAlias
 
@@ -71,18 +72,19 @@ class TurnRunner:
     ) -> None:
         """Run a turn's calls and put each result into `results` by its place, as it is there.
 
-        Calls stay without a result, and were not begun, where `stop` was set before, or `most` calls have run. What was
+        Neighbouring calls of read-only tools run at the same time; any other call waits for those before it, and those behind
+        it wait for it. Calls stay without a result, and were not begun, where `stop` was set before, or `most` calls have run. What was
         begun has a result even where this raises (KeyboardInterrupt): at worst that it was interrupted. `arrived` has
         `time.perf_counter()` of each call's last byte by its id, `cut` the places of calls that may not have come whole.
         """
         work = _Work(self, results, stop, most=most, arrived=arrived or {})
         checked = [one for call in turn if (one := self._checked(call, cut=call.place in cut)) is not None]
-        ready = [one for one in checked if isinstance(one, Ready)]
         try:
-            if len(ready) > 1 and self.max_parallel > 1 and all(one.harmless for one in ready):
-                work.together(checked)
-            else:
-                work.in_order(checked)
+            for group in _groups(checked):
+                if self.max_parallel > 1 and sum(isinstance(one, Ready) for one in group) > 1:
+                    work.together(group)
+                else:
+                    work.in_order(group)
         finally:
             work.settle()
 
@@ -119,8 +121,10 @@ class _Work:
         for one in checked:
             if self.stop.is_set():
                 return
-            if not (self.most is not None and len(waiting) >= self.most) and self._allowed(one) and isinstance(one, Ready):
+            if not self._full(len(waiting)) and self._allowed(one) and isinstance(one, Ready):
                 waiting.append(one)
+        if not waiting:
+            return
         self.owner.before([one.call for one in waiting])
         told: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         running = min(self.owner.max_parallel, len(waiting))
@@ -163,8 +167,8 @@ class _Work:
         finally:
             told.put(None)
 
-    def _full(self) -> bool:
-        return self.most is not None and len(self.begun) >= self.most
+    def _full(self, waiting: int = 0) -> bool:
+        return self.most is not None and len(self.begun) + waiting >= self.most
 
     def _allowed(self, one: Ready | CallResult) -> bool:
         """Whether a call may run; where not, its result says why."""
@@ -206,6 +210,12 @@ class _Work:
             new = self.results.setdefault(result.call.place, result) is result
         if new:
             tell(lambda: self.owner.on_result(result))
+
+
+def _groups(checked: Sequence[Ready | CallResult]) -> Iterator[list[Ready | CallResult]]:
+    """Yield runs of calls that may overlap: neighbours that only read, or each other call alone."""
+    for reads, group in itertools.groupby(checked, lambda one: isinstance(one, CallResult) or one.read_only):
+        yield from [list(group)] if reads else ([one] for one in group)
 
 
 def _next(told: "queue.SimpleQueue[Callable[[], None] | None]") -> Callable[[], None] | None:
