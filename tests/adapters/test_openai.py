@@ -61,10 +61,10 @@ def test_a_call_that_is_none_is_refused(calls: object) -> None:
         OpenAIAdapter(TOOL).parse_llm_response({"tool_calls": calls})
 
 
-def test_a_result_is_a_tool_message_whose_error_is_an_inner_field() -> None:
+def test_a_result_is_a_tool_message_whose_text_says_that_it_is_an_error() -> None:
     made = OpenAIAdapter(TOOL).format_tool_output(ToolExecutionError("it failed"), call_id="c")
-    assert made == {"role": "tool", "tool_call_id": "c", "content": "it failed", "is_error": True}
-    assert to_wire([made]) == [{"role": "tool", "tool_call_id": "c", "content": "it failed"}]
+    assert made == {"role": "tool", "tool_call_id": "c", "content": "[tool error]\nit failed"} and to_wire([made]) == [made]
+    assert OpenAIAdapter(TOOL).format_tool_output("fine", call_id="c")["content"] == "fine"
 
 
 def test_a_deprecated_function_call_is_read() -> None:

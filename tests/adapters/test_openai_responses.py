@@ -49,7 +49,8 @@ def test_calls_are_read_from_a_response_or_an_item() -> None:
 
 def test_a_result_is_an_output_item() -> None:
     made = OpenAIResponsesAdapter(TOOL).format_tool_output(ToolExecutionError("no"), call_id="c")
-    assert made == {"type": "function_call_output", "call_id": "c", "output": "no"}
+    assert made == {"type": "function_call_output", "call_id": "c", "output": "[tool error]\nno"}
+    assert OpenAIResponsesAdapter(TOOL).format_tool_output("yes", call_id="c")["output"] == "yes"
 
 
 def test_an_output_schema_that_is_none_is_refused() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from tests.agents.agents_on_disk import NUMBER, Bench
 from vespe import Call, CallPolicy, Outcome, Tool
+from vespe.adapters import SHAPES
 from vespe.agents.handler_base import StreamContext, StreamingRequest
 from vespe.agents.handlers import HANDLERS
 from vespe.documents import strict_json
@@ -24,6 +25,15 @@ def test_each_takes_tools_and_puts_them_and_the_prompt_into_a_payload_of_its_api
     assert "Use tools." in (made["system"] if api == "anthropic" else made["messages"][0]["content"])
     assert handler.prepare_payload(payload, [], "") == payload
     assert handler.prepare_payload(payload | {"tools": None}, [bench.project().load_tool("double")], "")["tools"] == made["tools"]
+
+
+@pytest.mark.parametrize("api", HANDLERS)
+@pytest.mark.parametrize("given", SHAPES)
+def test_a_definition_of_another_api_goes_into_the_payload_as_this_one_takes_it(bench: Bench, api: str, given: str) -> None:
+    bench.tool("double", lambda n: n * 2, schema=NUMBER)
+    tool = bench.project().load_tool("double")
+    made = HANDLERS[api]().prepare_payload({"messages": []}, [SHAPES[given].definition(tool)], "")
+    assert made["tools"] == [SHAPES[api].definition(tool)]
 
 
 @pytest.mark.parametrize("api", HANDLERS)

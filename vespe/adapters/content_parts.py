@@ -160,6 +160,10 @@ _TO_PART: Final[dict[str, Callable[[JsonObject, int], JsonObject | None]]] = {
 }
 
 
+PART_TYPES: Final = frozenset(_TO_PART)
+"""The blocks that parts of OpenAI's content stand for."""
+
+
 def verbatim(block: JsonObject, index: int) -> JsonObject:
     """Return a copy of a block that OpenAI cannot say, as it travels beside the message."""
     made: JsonObject = copied(block, index)

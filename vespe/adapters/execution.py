@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final, Protocol
 
 from vespe import defaults
-from vespe.adapters.messages import detached, quoted, quoted_names
+from vespe.adapters.messages import ERROR_MARK, detached, quoted, quoted_names
 from vespe.calls.executors.base import Context
 from vespe.documents import strict_json
 from vespe.errors import (
@@ -137,6 +137,12 @@ def told(output: object) -> tuple[JsonValue, bool]:
     if isinstance(output, (VespeError, Failure)):
         return sentence(output), True
     return output, False
+
+
+def marked_text(output: object) -> str:
+    """Return what to tell the model as text; an error's begins with `ERROR_MARK`, for an API without a field that says so."""
+    value, failed = told(output)
+    return ERROR_MARK + text_of(value) if failed else text_of(value)
 
 
 def sentence(error: VespeError | Failure) -> str:

@@ -24,6 +24,9 @@ STRUCTURED: Final = "structured_content"
 REASONING: Final = "reasoning_content"
 """On an assistant message: reasoning as text, as compatible servers send it; Ollama's `thinking`."""
 
+ERROR_MARK: Final = "[tool error]\n"
+"""With what the text of a failed call's result begins, at an API whose results have no field for that."""
+
 GENERATED: Final = re.compile(r"vespe_call_[0-9]+")
 """Ids that Vespe gave to calls that had none; Ollama, which needs none, never sees them."""
 _MAX_DEPTH: Final = 200

@@ -57,5 +57,5 @@ class OpenAIResponsesAdapter:
         return execution.own_calls(self.tool, (execution.made_call(c.get("name"), c.get("arguments"), c.get("call_id")) for c in calls))
 
     def format_tool_output(self, output: object, *, call_id: str = "") -> JsonObject:
-        """Return the `function_call_output` item; that API has no mark for an error, whose sentence speaks for itself."""
-        return {"type": "function_call_output", "call_id": call_id, "output": execution.text_of(execution.told(output)[0])}
+        """Return the `function_call_output` item; an error's text begins with the line `[tool error]`."""
+        return {"type": "function_call_output", "call_id": call_id, "output": execution.marked_text(output)}

@@ -213,9 +213,10 @@ class _Work:
 
 
 def _groups(checked: Sequence[Ready | CallResult]) -> Iterator[list[Ready | CallResult]]:
-    """Yield runs of calls that may overlap: neighbours that only read, or each other call alone."""
+    """Yield the calls that may overlap together: neighbours that only read; any other call alone."""
     for reads, group in itertools.groupby(checked, lambda one: isinstance(one, CallResult) or one.read_only):
-        yield from [list(group)] if reads else ([one] for one in group)
+        calls = list(group)
+        yield from [calls] if reads else ([one] for one in calls)
 
 
 def _next(told: "queue.SimpleQueue[Callable[[], None] | None]") -> Callable[[], None] | None:

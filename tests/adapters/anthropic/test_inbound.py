@@ -6,6 +6,7 @@ import pytest
 
 from vespe.adapters.anthropic.inbound import to_openai_messages
 from vespe.adapters.anthropic.outbound import from_openai_messages
+from vespe.adapters.openai.wire import to_wire
 from vespe.errors import InvalidDocument
 
 THINKING = {"type": "thinking", "thinking": "Hm.", "signature": "s"}
@@ -175,3 +176,51 @@ def test_calls_in_openais_field_are_refused_and_not_dropped() -> None:
     with pytest.raises(InvalidDocument, match=r"messages\[0\]: has `tool_calls`, which are OpenAI's"):
         to_openai_messages([{"role": "assistant", "content": "a", "tool_calls": [{"id": "c"}]}])
     assert to_openai_messages([{"role": "assistant", "content": "a", "tool_calls": None}]) == [{"role": "assistant", "content": "a"}]
+
+
+def results(*identifiers: str) -> dict[str, Any]:
+    return {"role": "user", "content": [result(one, content=one) for one in identifiers]}
+
+
+def test_assistant_messages_in_a_row_become_one_directly_before_the_results_of_their_calls() -> None:
+    first = text("A")
+    messages: list[Any] = [
+        {"role": "user", "content": "q"},
+        {"role": "assistant", "content": [first, use("a")]},
+        {"role": "assistant", "content": [THINKING, text("B"), use("b")]},
+        results("a", "b"),
+    ]
+    made = to_openai_messages(messages)
+    assert [message["role"] for message in made] == ["user", "assistant", "tool", "tool"]
+    assert [call["id"] for call in made[1]["tool_calls"]] == ["a", "b"] and to_wire(to_wire(made)) == to_wire(made)
+    back = from_openai_messages(made)["messages"]
+    assert back[1]["content"] == [first, use("a"), THINKING, text("B"), use("b")] and to_openai_messages(back) == made
+
+
+def test_assistant_messages_with_the_results_between_them_stay_apart() -> None:
+    messages: list[Any] = [
+        {"role": "assistant", "content": [use("a")]},
+        results("a"),
+        {"role": "assistant", "content": [use("b")]},
+        results("b"),
+    ]
+    assert [message["role"] for message in to_openai_messages(messages)] == ["assistant", "tool", "assistant", "tool"]
+
+
+@pytest.mark.parametrize("said", [[], [{"type": "text", "text": "now"}]])
+def test_an_unknown_block_of_a_system_message_comes_back(said: list[Any]) -> None:
+    added = {"type": "tool_addition", "tool": {"type": "tool_reference", "tool_name": "x"}}
+    messages: list[Any] = [
+        {"role": "user", "content": "q"},
+        {"role": "system", "content": [*said, added]},
+        {"role": "assistant", "content": "ok"},
+    ]
+    inner = to_openai_messages(messages)
+    assert from_openai_messages(inner)["messages"] == messages and "tool_addition" not in str(to_wire(inner))
+    assert from_openai_messages(inner, settle_system=True)["messages"] == messages
+
+
+def test_a_system_prompt_at_the_beginning_takes_no_unknown_block() -> None:
+    inner = to_openai_messages([{"role": "user", "content": "q"}], [{"type": "tool_addition", "tool": {}}])
+    with pytest.raises(InvalidDocument, match=r"messages\[0\]: the system prompt at the beginning holds text only"):
+        from_openai_messages(inner)

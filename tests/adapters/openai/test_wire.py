@@ -2,13 +2,14 @@
 
 import copy
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from openai.types.chat import ChatCompletionMessage
 
-from tests.adapters import strategies
+from tests.adapters import corpus, strategies
 from tests.adapters.judges import accepts, complaint
 from vespe.adapters.ollama.messages import from_openai_messages
 from vespe.adapters.openai.wire import to_wire
@@ -182,3 +183,54 @@ def test_what_an_sdk_dumps_goes_over_the_wire() -> None:
 def test_tuples_are_as_good_as_lists() -> None:
     talk: list[dict[str, Any]] = [{"role": "user", "content": ({"type": "text", "text": "a"},)}, called(tool_calls=(call("c"),))]
     assert to_wire(talk) == [{"role": "user", "content": [{"type": "text", "text": "a"}]}, called(call("c"))]
+
+
+def calling(identifier: str, **said: Any) -> dict[str, Any]:
+    return {
+        "role": "assistant",
+        "tool_calls": [{"id": identifier, "type": "function", "function": {"name": "f", "arguments": "{}"}}],
+        **said,
+    }
+
+
+@pytest.mark.parametrize(("second", "content"), [(None, "A"), ("B", [{"type": "text", "text": "A"}, {"type": "text", "text": "B"}])])
+def test_what_an_assistant_says_behind_its_calls_joins_them(second: Any, content: Any) -> None:
+    results = [{"role": "tool", "tool_call_id": one, "content": one} for one in ("a", "b")]
+    made = to_wire([calling("a", content="A"), calling("b", content=second), *results])
+    assert made[0]["content"] == content and [call["id"] for call in made[0]["tool_calls"]] == ["a", "b"] and made[1:] == results
+
+
+def test_assistant_messages_without_calls_stay_apart() -> None:
+    messages = [{"role": "assistant", "content": "a"}, {"role": "assistant", "content": "b"}]
+    assert to_wire(messages) == messages
+
+
+@pytest.mark.parametrize("content", ["no such city", [{"type": "text", "text": "no such city"}], ""])
+def test_the_text_of_an_error_says_so_once(content: Any) -> None:
+    message = {"role": "tool", "tool_call_id": "c", "content": content}
+    (made,) = to_wire([message | {"is_error": True}])
+    assert str(made["content"]).count("[tool error]") == 1 and to_wire([made]) == [made] and "is_error" not in made
+    assert to_wire([message | {"is_error": False}]) == [message]
+    assert to_wire([message | {"is_error": True}], keep=["is_error"]) == [message | {"is_error": True}]
+
+
+def test_every_recorded_conversation_goes_over_the_wire_as_openais_types_take_it_with_each_result_behind_its_call(shared: Path) -> None:
+    for path in sorted((shared / "corpus" / "conversations").glob("*/*.json")):
+        request = json.loads(path.read_text(encoding="utf-8"))["request"]
+        sent = to_wire(corpus.inner(path.parent.name, request)) if "messages" in request else []
+        assert not [complaint("openai message", m) for m in sent if not accepts("openai message", m) and not foreign(m)], path
+        assert_results_follow(sent)
+
+
+def foreign(message: dict[str, Any]) -> bool:
+    """Whether it holds a part that only a compatible server knows, which goes through as it came."""
+    known = ("text", "refusal", "image_url", "input_audio", "file")
+    return isinstance(message.get("content"), list) and any(part["type"] not in known for part in message["content"])
+
+
+def assert_results_follow(messages: list[dict[str, Any]]) -> None:
+    waiting: set[str] = set()
+    for message in messages:
+        assert not waiting or message["role"] == "tool", message
+        waiting -= {message.get("tool_call_id", "")}
+        waiting |= {call["id"] for call in message.get("tool_calls") or ()}

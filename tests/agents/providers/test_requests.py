@@ -1,11 +1,14 @@
 """What every request holds: options that Vespe lets pass, and tools of either kind in the API's own shape."""
 
+from dataclasses import replace
+
 import pytest
 
+from vespe.adapters import SHAPES
 from vespe.adapters.anthropic import AnthropicShape
 from vespe.adapters.openai import OpenAIShape
 from vespe.agents.providers import requests
-from vespe.errors import UsageError
+from vespe.errors import InvalidDocument, UsageError
 from vespe.models import Tool
 
 TOOL = Tool(uid="u", name="add", description="Add.", input_schema={"type": "object", "properties": {}})
@@ -38,3 +41,27 @@ def test_a_definition_of_the_apis_own_stays_as_it_is() -> None:
     search = {"type": "web_search_20260209", "name": "web_search"}
     assert requests.definitions([search], AnthropicShape()) == [search]
     assert requests.definitions(None, AnthropicShape()) == []
+
+
+SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}}
+VESPE = {"name": "add", "description": "Add.", "schema": {"input": SCHEMA}, "implementation": {"type": "shell_command"}}
+SHAPED = {name: SHAPES[name].definition(replace(TOOL, input_schema=SCHEMA)) for name in SHAPES} | {"vespe": VESPE}
+
+
+@pytest.mark.parametrize("target", ["openai", "anthropic", "ollama"])
+@pytest.mark.parametrize("given", SHAPED)
+def test_a_definition_of_any_shape_goes_out_in_the_apis_own(given: str, target: str) -> None:
+    (made,) = requests.definitions([SHAPED[given]], SHAPES[target])
+    assert made == SHAPED[target]
+
+
+def test_geminis_list_of_declarations_is_several_tools() -> None:
+    declared = {"functionDeclarations": [SHAPED["gemini"], SHAPED["gemini"] | {"name": "sub"}]}
+    assert [item["function"]["name"] for item in requests.definitions([declared], OpenAIShape())] == ["add", "sub"]
+
+
+def test_a_definition_that_cannot_be_read_is_refused_with_its_name() -> None:
+    with pytest.raises(InvalidDocument, match="the tool 'add'"):
+        requests.definitions([{"name": "add", "input_schema": "none"}], OpenAIShape())
+    with pytest.raises(InvalidDocument, match="the tool 'add'"):
+        requests.definitions([{"name": "add", "schema": {"input": 3}}], OpenAIShape())

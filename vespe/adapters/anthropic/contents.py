@@ -5,7 +5,7 @@ from typing import Final
 
 from vespe.adapters import arguments
 from vespe.adapters.calls import custom_text_of, encode_id, function_of, is_custom
-from vespe.adapters.content_parts import to_block, verbatim
+from vespe.adapters.content_parts import PART_TYPES, to_block, verbatim
 from vespe.adapters.messages import (
     BLOCKS,
     CACHE,
@@ -33,9 +33,12 @@ _OF_MESSAGES: Final = ("tool_use", "tool_result")
 
 
 def system_blocks(message: JsonObject, index: int) -> list[JsonObject]:
-    """Return the text blocks of a system or developer message, blank ones left out; raises InvalidDocument for any other content."""
+    """Return the blocks of a system or developer message, blank ones left out: texts, and unknown ones of `BLOCKS` as they are.
+
+    Raises InvalidDocument for images and documents.
+    """
     blocks = _content_blocks(message, index)
-    if any(block.get("type") != "text" or not isinstance(block.get("text"), str) for block in blocks):
+    if any(block.get("type") in PART_TYPES and not isinstance(block.get("text"), str) for block in blocks):
         refuse(index, "a system message holds text only", pointer="/content")
     return [block for block in blocks if not is_blank(block)]
 

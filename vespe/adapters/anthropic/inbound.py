@@ -20,7 +20,8 @@ def to_openai_messages(messages: Iterable[JsonObject], system: JsonValue = None)
 
     What OpenAI cannot say stands in documented fields beside OpenAI's own (docs/adapters.md): `anthropic_blocks`,
     `anthropic`, `cache_control`, `is_error`. A result is a message of its own; blocks that Vespe does not know are
-    kept whole. Raises InvalidDocument, naming the message's index, for what is no conversation.
+    kept whole. What an assistant says right behind its calls joins their message, as OpenAI wants the results directly
+    behind it. Raises InvalidDocument, naming the message's index, for what is no conversation.
     """
     made = _system(system)
     calls: Calls[None] = Calls()
@@ -31,7 +32,10 @@ def to_openai_messages(messages: Iterable[JsonObject], system: JsonValue = None)
         if role == "assistant":
             if (not made or made[-1]["role"] != "assistant") and not all(map(is_empty, parts_of(message.get("content"), index))):
                 calls.begin_turn()
-            made += _assistant(message, calls, index)
+            spoken = _assistant(message, calls, index)
+            if spoken and made and made[-1].get("tool_calls"):
+                spoken = [_joined(made.pop(), *spoken)]
+            made += spoken
         elif role == "user":
             made += _user(message, calls, index)
         elif role == "system":
@@ -104,6 +108,19 @@ def _said(message: JsonObject, parts: list[JsonObject], calls: list[JsonObject],
     if calls:
         given["tool_calls"] = calls
     return given if usual else {**given, BLOCKS: order}
+
+
+def _joined(first: JsonObject, second: JsonObject) -> JsonObject:
+    """Return two assistant messages as one, every block in its place."""
+    both = (first, second)
+    parts = [part for message in both for part in parts_of(message["content"], 0)]
+    calls = [call for message in both for call in message.get("tool_calls", ())]
+    return _said({}, parts, calls, order=[item for message in both for item in _order(message)])
+
+
+def _order(message: JsonObject) -> list[JsonValue]:
+    given: list[JsonValue] | None = message.get(BLOCKS)
+    return [PART] * len(parts_of(message["content"], 0)) + [CALL] * len(message.get("tool_calls", ())) if given is None else given
 
 
 def _call(block: JsonObject, calls: Calls[None], index: int) -> JsonObject:

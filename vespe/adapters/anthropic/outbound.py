@@ -70,6 +70,9 @@ def from_openai_messages(messages: Iterable[JsonObject], *, settle_system: bool 
 
 
 def _system(turns: list[_Turn]) -> JsonValue:
+    for turn in turns:
+        if any(block.get("type") != "text" for block in turn.blocks()):
+            refuse(turn.index, "the system prompt at the beginning holds text only", pointer="/content")
     return turns[0].content() if len(turns) == 1 else [block for turn in turns for block in turn.blocks()]
 
 

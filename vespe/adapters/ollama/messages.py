@@ -9,6 +9,7 @@ from vespe.adapters.calls import Calls, calls_of, custom_text_of, function_of, i
 from vespe.adapters.content_parts import data_url, document_text, readable_parts
 from vespe.adapters.messages import (
     BLOCKS,
+    ERROR_MARK,
     GENERATED,
     IS_ERROR,
     REASONING,
@@ -27,7 +28,6 @@ from vespe.models import JsonObject, JsonValue
 
 T = TypeVar("T")
 
-_ERROR: Final = "[tool error]\n"
 _RESULT: Final = "[tool result]\n"
 _MARKED: Final = re.compile(r"(?:\[tool result\]\n)*\[tool error\]\n")
 _ROLES: Final = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant", "tool": "tool", "function": "tool"}
@@ -83,7 +83,7 @@ def mark(text: str, *, error: bool) -> str:
     A text that would read as marked, and is no error's, is put behind the line `[tool result]`; `unmark` undoes both.
     """
     if error:
-        return _ERROR + text
+        return ERROR_MARK + text
     return _RESULT + text if _MARKED.match(text) else text
 
 
@@ -91,7 +91,7 @@ def unmark(text: str) -> tuple[str, bool]:
     """Return (text, whether it is an error's) of what `mark` made."""
     if not _MARKED.match(text):
         return text, False
-    return (text.removeprefix(_ERROR), True) if text.startswith(_ERROR) else (text.removeprefix(_RESULT), False)
+    return (text.removeprefix(ERROR_MARK), True) if text.startswith(ERROR_MARK) else (text.removeprefix(_RESULT), False)
 
 
 def _outward(message: JsonObject, role: str, calls: Calls[None], *, index: int) -> JsonObject:

@@ -62,10 +62,8 @@ class OpenAIAdapter:
         return execution.own_calls(self.tool, (_call(call) for call in calls))
 
     def format_tool_output(self, output: object, *, call_id: str = "") -> JsonObject:
-        """Return the tool message; an error bears the inner field `is_error`, which `to_wire` takes off."""
-        value, failed = execution.told(output)
-        message: JsonObject = {"role": "tool", "tool_call_id": call_id, "content": execution.text_of(value)}
-        return message | ({"is_error": True} if failed else {})
+        """Return the tool message; an error's text begins with the line `[tool error]`."""
+        return {"role": "tool", "tool_call_id": call_id, "content": execution.marked_text(output)}
 
 
 def _calls_of(message: JsonObject) -> list[JsonObject]:

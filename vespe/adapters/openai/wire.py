@@ -6,7 +6,7 @@ from typing import Final
 from vespe.adapters import arguments
 from vespe.adapters.calls import Calls, calls_of, custom_text_of, function_of, is_custom, text_id
 from vespe.adapters.content_parts import readable_parts
-from vespe.adapters.messages import BLOCKS, checked, copied, is_empty, kind, quoted, refuse, said, told
+from vespe.adapters.messages import BLOCKS, ERROR_MARK, IS_ERROR, checked, copied, is_empty, kind, parts_of, quoted, refuse, said, told
 from vespe.errors import InvalidDocument
 from vespe.models import JsonObject, JsonValue
 
@@ -29,10 +29,11 @@ def to_wire(messages: Iterable[JsonObject], *, keep: Collection[str] = ()) -> li
 
     Fields in `keep` stay, for a compatible server that wants them back (`reasoning_content`, `cache_control`). What is
     no text in a tool message, which OpenAI does not take there, follows in a user message of its own, behind the last
-    of the results, under a text that names the call. Of blocks that only Anthropic knows the text goes, where they hold
-    some; a message that says nothing else is left out. Ids that are missing or repeat are mended as for Anthropic,
-    arguments that are no text become their JSON text. Raises InvalidDocument, naming the message's index, for what
-    OpenAI's format cannot say.
+    of the results, under a text that names the call. The text of a result with `is_error` begins with the line
+    `[tool error]`. What an assistant says right behind its calls joins their message. Of blocks that only Anthropic knows
+    the text goes, where they hold some; a message that says nothing else is left out. Ids that are missing or repeat are
+    mended as for Anthropic, arguments that are no text become their JSON text. Raises InvalidDocument, naming the
+    message's index, for what OpenAI's format cannot say.
     """
     made: list[JsonObject] = []
     moved: list[JsonObject] = []
@@ -48,6 +49,8 @@ def to_wire(messages: Iterable[JsonObject], *, keep: Collection[str] = ()) -> li
             continue
         if message.get("role") == "tool" and isinstance(sent["content"], list):
             moved += _moved(sent)
+        if message.get("role") == "assistant" and made and made[-1].get("tool_calls"):
+            sent = _joined(made.pop(), sent, index)
         made.append(sent)
     return [*made, {"role": "user", "content": moved}] if moved else made
 
@@ -64,6 +67,8 @@ def _sent(message: JsonObject, calls: Calls[None], *, index: int, keep: Collecti
     if "content" in message or role in _RESULTS or isinstance(message.get(BLOCKS), list):
         sent["content"] = _content(told(message, index) if role in _RESULTS else message, index, keep=keep)
     if role == "tool":
+        if message.get(IS_ERROR) is True and IS_ERROR not in keep:
+            sent["content"] = _marked(sent["content"])
         sent["tool_call_id"] = _answered(message, calls, index)
     if role == "function" and not sent.get("name"):
         refuse(index, "a function's result needs the function's `name`", pointer="/name")
@@ -87,6 +92,10 @@ def _content(message: JsonObject, index: int, *, keep: Collection[str]) -> JsonV
     copies: list[JsonObject] = [copied(part, index) for part in parts]
     shown: JsonValue = [{k: v for k, v in part.items() if k in known or str(part.get("type")) not in known} for part in copies]
     return shown or ("" if message.get("role") in _RESULTS else None)
+
+
+def _marked(content: JsonValue) -> JsonValue:
+    return ERROR_MARK + content if isinstance(content, str) else [{"type": "text", "text": ERROR_MARK}, *content]
 
 
 def _answered(message: JsonObject, calls: Calls[None], index: int) -> str:
@@ -141,6 +150,14 @@ def _answerable(sent: JsonObject) -> JsonObject:
 def _says_nothing(sent: JsonObject) -> bool:
     """Whether a message holds neither content nor anything else to say, so that OpenAI would refuse it."""
     return sent.get("content") is None and not any(value for key, value in sent.items() if key not in ("role", "name"))
+
+
+def _joined(first: JsonObject, second: JsonObject, index: int) -> JsonObject:
+    """Return two assistant messages as one: OpenAI wants the results of calls directly behind them."""
+    calls = [*first["tool_calls"], *second.get("tool_calls", ())]
+    contents = [message.get("content") for message in (first, second) if message.get("content")]
+    parts = [part for content in contents for part in parts_of(content, index)]
+    return {**second, **first, "content": contents[0] if len(contents) == 1 else parts or None, "tool_calls": calls}
 
 
 def _moved(sent: JsonObject) -> Iterator[JsonObject]:

@@ -10,7 +10,7 @@ from vespe.adapters.streams.base import StreamEvent, StreamingProcessor
 from vespe.models import JsonObject, JsonValue, Tool
 
 Tools: TypeAlias = Sequence[Tool | JsonObject]
-"""Tools of Vespe's, or definitions in OpenAI's shape; both may stand in one list."""
+"""Tools of Vespe, or definitions in any shape that `vespe.adapters` knows; all may stand in one list."""
 OnEvent: TypeAlias = Callable[[StreamEvent], None]
 
 

@@ -1,10 +1,12 @@
 """What every request holds: the options beside the messages, and tools of either kind in an API's own shape."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
+from vespe.adapters import recognition
 from vespe.adapters.base import ToolShape
-from vespe.adapters.openai import OpenAIShape
+from vespe.adapters.definitions import foreign_tool
 from vespe.agents.providers.base import Tools
 from vespe.errors import UsageError
 from vespe.models import JsonObject, Tool
@@ -28,12 +30,29 @@ def with_options(payload: JsonObject, options: Mapping[str, object]) -> JsonObje
 
 
 def definitions(tools: Tools | None, shape: ToolShape) -> list[JsonObject]:
-    """Return the tools in an API's shape; a definition that is not in OpenAI's shape is the API's own, and stays as it is."""
-    read = OpenAIShape().read
-    made: list[JsonObject] = []
-    for tool in tools or ():
-        if not isinstance(tool, Tool) and (shape.name == "openai" or not isinstance(tool.get("function"), dict)):
-            made.append(dict(tool))
-        else:
-            made.append(shape.definition(tool if isinstance(tool, Tool) else read(tool)))
-    return made
+    """Return the tools in an API's shape, whichever shape each of them has: one that `vespe.adapters` knows, or a config.json's.
+
+    A definition that is in the API's shape already stays as it is, and so does one of no known shape: it is one of the API's
+    own tools (`web_search`). Raises InvalidDocument for a definition that cannot be read.
+    """
+    return [_definition(tool, shape) for given in tools or () for tool in _declarations(given)]
+
+
+def _definition(tool: Tool | JsonObject, shape: ToolShape) -> JsonObject:
+    if isinstance(tool, Tool):
+        return shape.definition(tool)
+    if isinstance(schema := tool.get("schema"), dict) and "input" in schema:
+        own = foreign_tool("vespe", tool, schema=schema["input"], rest={})
+        return shape.definition(replace(own, document={**tool, **own.document}))
+    if recognition.shape_of(tool) in (None, shape.name):
+        return dict(tool)
+    return shape.definition(recognition.read_definition(tool))
+
+
+def _declarations(given: Tool | JsonObject) -> Sequence[Tool | JsonObject]:
+    """Return what Gemini's `{"functionDeclarations": […]}` holds, or what was given."""
+    if not isinstance(given, Tool):
+        for key in ("functionDeclarations", "function_declarations"):
+            if isinstance(declared := given.get(key), list):
+                return declared
+    return (given,)
