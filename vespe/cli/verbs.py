@@ -6,6 +6,7 @@ TOOL: Final = {
     "create": ("tool.create", "Make a tool that runs at once, from a template or from a Python function."),
     "import": ("tool.import_tools", "Make tools from a file of another API's definitions."),
     "list": ("tool.list", "List the tools that a model would see here."),
+    "search": ("tool.search", "Find the tools that fit what somebody wants to do."),
     "show": ("tool.show", "Show one tool, in Vespe's or a model API's shape."),
     "resolve": ("tool.resolve", "Say which tool a name means here, and why."),
     "run": ("tool.run", "Check the arguments and run a tool."),

@@ -6,10 +6,10 @@ from typing import Final
 
 from vespe.adapters.cost import CHARACTERS_PER_TOKEN, tokens_of
 from vespe.adapters.limits import limits_on
-from vespe.lint import bm25
 from vespe.lint.base import Bounds, Found, Outline, SetRule
 from vespe.models import Severity
 from vespe.schemas.explain import short
+from vespe.tools import bm25
 
 _SYNONYMS: Final = (
     ("get", "fetch", "retrieve", "read", "show", "obtain", "return", "load"),

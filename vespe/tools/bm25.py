@@ -1,10 +1,12 @@
 """BM25 over short texts, to tell how alike two of them are; pure."""
 
+import heapq
 import math
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import combinations
 from typing import Final, NamedTuple
 
@@ -49,7 +51,7 @@ class Index:
     Each document is a list of words; a word that counts double stands twice.
     """
 
-    def __init__(self, documents: Sequence[Sequence[str]]) -> None:
+    def __init__(self, documents: Sequence[Sequence[str]], *, b: float = B) -> None:
         self.bags = [Counter(document) for document in documents]
         self.postings: dict[str, list[int]] = {}
         for number, bag in enumerate(self.bags):
@@ -57,8 +59,8 @@ class Index:
                 self.postings.setdefault(word, []).append(number)
         lengths = [bag.total() for bag in self.bags]
         average = (sum(lengths) / len(lengths) if lengths else 0.0) or 1.0
+        self._b = b
         self._weights = [self._weighed(bag, length / average) for bag, length in zip(self.bags, lengths, strict=True)]
-        self._itself = [self.score(number, number) for number in range(len(self.bags))]
 
     def rarity(self, word: str) -> float:
         """Return a word's inverse document frequency, never below 0."""
@@ -66,7 +68,7 @@ class Index:
         return math.log(1 + (BACKGROUND + len(self.bags) - having + 0.5) / (having + 0.5))
 
     def _weighed(self, bag: Counter[str], length: float) -> dict[str, float]:
-        norm = K1 * (1 - B + B * length)
+        norm = K1 * (1 - self._b + self._b * length)
         return {word: self.rarity(word) * count * (K1 + 1) / (count + norm) for word, count in bag.items()}
 
     def score(self, query: int, document: int) -> float:
@@ -76,9 +78,22 @@ class Index:
 
     def alike(self, first: int, second: int) -> float:
         """Return how alike two documents are: each one's score for the other, as a part of the score for itself; the lesser counts."""
-        if not (self._itself[first] and self._itself[second]):
+        itself, other = self._itself[first], self._itself[second]
+        if not (itself and other):
             return float(self.bags[first] == self.bags[second])
-        return min(1.0, self.score(first, second) / self._itself[first], self.score(second, first) / self._itself[second])
+        return min(1.0, self.score(first, second) / itself, self.score(second, first) / other)
+
+    def find(self, wanted: Iterable[str], limit: int) -> list[tuple[int, float]]:
+        """Return the documents that have any of these words, as (number, score), the best first."""
+        scores: dict[int, float] = {}
+        for word in wanted:
+            for number in self.postings.get(word, ()):
+                scores[number] = scores.get(number, 0.0) + self._weights[number][word]
+        return heapq.nsmallest(limit, scores.items(), key=lambda found: (-found[1], found[0]))
+
+    @cached_property
+    def _itself(self) -> list[float]:
+        return [self.score(number, number) for number in range(len(self.bags))]
 
     def pairs(self, least: float) -> list[Pair]:
         """Return the pairs that are at least so alike, the most alike first.

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vespe.lint import bm25
+from vespe.tools import bm25
 
 bags = st.lists(st.lists(st.sampled_from("abcdefgh"), max_size=8), min_size=2, max_size=8)
 

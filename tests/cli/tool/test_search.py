@@ -1,0 +1,60 @@
+"""`vespe tool search`."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Command = Callable[..., Any]
+EVALUATION = {
+    "tools": [{"name": "weather", "description": "Tell the weather of a city."}, {"name": "mail", "description": "Send a letter."}],
+    "queries": [{"query": "will it rain in the city", "gold": ["weather"]}, {"query": "send a letter", "gold": [["mail"]]}],
+}
+
+
+@pytest.fixture(autouse=True)
+def kit(command: Command) -> None:
+    command("kit", "activate", "file_io_without_git")
+
+
+def test_the_best_tool_comes_first(command: Command) -> None:
+    document = command("tool", "search", "replace a string in a file", "--json").document
+    assert document["tools"][0]["name"] == "edit_file" and document["tools"][0]["scope"] == "file_io_without_git"
+
+
+def test_a_table_is_shown_and_no_more_than_asked_for(command: Command) -> None:
+    said = command("tool", "search", "files", "--limit", "1")
+    assert said.out.count("file_io_without_git") == 1
+
+
+def test_where_nothing_fits_a_note_says_so(command: Command) -> None:
+    said = command("tool", "search", "zebra")
+    assert said.out == "" and "vespe tool list" in said.err
+
+
+def test_an_evaluation_over_the_files_own_tools_prints_its_figures(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "cases.json").write_text(json.dumps(EVALUATION), encoding="utf-8")
+    document = command("tool", "search", "--eval", str(tmp_path / "cases.json"), "--json").document
+    assert (document["tools"], document["queries"], document["recall_at_1"], document["mrr"]) == (2, 2, 1.0, 1.0)
+
+
+def test_an_evaluation_without_tools_of_its_own_is_over_the_projects(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "cases.json").write_text('{"queries": [{"query": "read a file", "gold": ["read_file"]}]}', encoding="utf-8")
+    assert "5 tools, 1 need of queries: R@1 1.000" in command("tool", "search", "--eval", str(tmp_path / "cases.json")).out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [((), 2, "either a query or --eval"), (("a", "--eval", "x"), 2, "either"), (("--eval", "missing.json"), 1, "missing.json")],
+)
+def test_what_cannot_be_searched_is_a_sentence(command: Command, arguments: tuple[str, ...], code: int, words: str) -> None:
+    said = command("tool", "search", *arguments)
+    assert said.code == code and words in said.err
+
+
+def test_a_file_of_cases_that_is_wrong_is_named(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "cases.json").write_text('{"queries": [1]}', encoding="utf-8")
+    said = command("tool", "search", "--eval", str(tmp_path / "cases.json"))
+    assert said.code == 4 and "/queries/0" in said.err
