@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.support.terminal import on_a_terminal
+from tests.support.terminal import on_a_terminal, plain
 from vespe.cli import tables
 
 NASTY = "a\x1b[31m\u202eb"
@@ -32,7 +32,19 @@ def test_a_table_that_leaves_its_last_column_no_room_gives_each_row_lines_of_its
     assert shown == [f"{'a' * 30}  {'b' * 30}", "    the reason why it is so"]
 
 
-def test_a_table_of_one_line_a_row_ends_a_long_cell_with_an_ellipsis() -> None:
-    code = "from vespe.cli import tables; tables.show(('A', 'B'), [('a', 'word ' * 60)], one_line=True)"
-    shown = re.sub(r"\x1b\[[0-9;]*m", "", on_a_terminal(code)).splitlines()
-    assert len(shown) == 3 and shown[2].endswith("…") and len(shown[2]) <= 80
+@pytest.mark.parametrize("columns", [60, 80, 100, 200])
+def test_the_long_text_gives_way_and_names_stay_whole(columns: int) -> None:
+    code = "from vespe.cli import tables; tables.show(('NAME', 'TAKES', 'FROM'), ROWS, text=1, one_line=True)".replace(
+        "ROWS", "[('a_name', 'x=1, ' * 60, 'some_kit')]"
+    )
+    shown = plain(on_a_terminal(code, columns=columns)).splitlines()
+    assert len(shown) == 2 and re.fullmatch(r"a_name .*…  some_kit", shown[1]) and len(shown[1]) <= columns
+
+
+def test_numbers_are_aligned_at_their_right() -> None:
+    shown = plain(on_a_terminal("from vespe.cli import tables; tables.show(('N', 'WHAT'), [(5, 'five'), (500, 'more')])"))
+    assert shown == "  N  WHAT\n  5  five\n500  more\n"
+
+
+def test_no_rows_show_no_header() -> None:
+    assert on_a_terminal("from vespe.cli import tables; tables.show(('NAME', 'WHAT'), [])") == ""

@@ -8,18 +8,27 @@ import click
 
 from vespe.cli import report
 from vespe.cli.escaping import inert_line
-from vespe.lazy import rich_box, rich_console, rich_table, rich_text
+from vespe.lazy import rich_console, rich_table, rich_text
 
-_LAST_COLUMN: Final = 24
-"""The least width of a table's last column, which holds the long text."""
+_READABLE: Final = 28
+"""The least width in which a long text can be read."""
+_GAP: Final = 2
 _RICH_ROWS: Final = 200
 """Past this many rows a laid-out table costs seconds: plain columns are printed instead."""
+_STYLES: Final = {
+    **dict.fromkeys(("active", "available", "selected", "ok", "allowed", "new"), "green"),
+    **dict.fromkeys(("broken", "unusable", "denied", "breaking", "ambiguous"), "red"),
+    **dict.fromkeys(("shadowed", "inactive", "hidden"), "dim"),
+    **dict.fromkeys(("!", "waiting", "pending", "changed"), "yellow"),
+}
+"""How a cell looks that is just this word."""
 
 
-def show(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, one_line: bool = False) -> None:
+def show(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, text: int = -1, one_line: bool = False) -> None:
     """Print rows: a table on a terminal, lines of tab-separated cells, without the header, in a pipe.
 
-    `one_line` cuts the last cell of a table at the terminal's width, with an ellipsis; else it is folded.
+    Where the terminal is too narrow, the column `text` gives way: it is folded, or with `one_line` cut with an ellipsis. All other
+    cells (names, ids, commands) are always whole. Without rows nothing is printed.
     """
     cells = [["" if cell is None else inert_line(str(cell)) for cell in row] for row in rows]
     if not sys.stdout.isatty():
@@ -27,8 +36,8 @@ def show(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, one_line: boo
             click.echo("\t".join(row))
     elif len(cells) > _RICH_ROWS:
         _columns([list(columns), *cells])
-    else:
-        _rich_table(columns, cells, one_line=one_line)
+    elif cells:
+        _laid_out(columns, cells, text=text % len(columns), one_line=one_line)
 
 
 def _columns(rows: list[list[str]]) -> None:
@@ -37,18 +46,40 @@ def _columns(rows: list[list[str]]) -> None:
         click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
 
 
-def _rich_table(columns: Sequence[str], rows: list[list[str]], *, one_line: bool) -> None:
-    """Lay a table out where its last column keeps room to be read in; else give each row lines of its own."""
-    console = rich_console.Console(no_color=not report.coloured(sys.stdout), highlight=False, markup=False, emoji=False)
-    widths = [max(len(cell) for cell in column) for column in zip(columns, *rows, strict=True)]
-    if sum(widths[:-1]) + 2 * len(widths[:-1]) + min(widths[-1], _LAST_COLUMN) > console.width:
+def _laid_out(columns: Sequence[str], rows: list[list[str]], *, text: int, one_line: bool) -> None:
+    console = rich_console.Console(highlight=False, markup=False, emoji=False)
+    widths = [max(rich_text.Text(cell).cell_len for cell in column) for column in zip(columns, *rows, strict=True)]
+    others = sum(widths) - widths[text] + _GAP * (len(widths) - 1)
+    if others + min(widths[text], _READABLE) > console.width:
         for row in rows:
-            click.echo("  ".join(row[:-1]) + f"\n    {row[-1]}")
+            _record(console, row, text)
         return
-    grid = rich_table.Table(box=rich_box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    grid = rich_table.Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style=_style("bold"))
     for index, column in enumerate(columns):
-        last = index == len(columns) - 1
-        grid.add_column(column, overflow="ellipsis" if one_line else "fold", no_wrap=one_line or not last)
+        whole = index != text
+        justify: Any = "right" if whole and all(row[index].isdecimal() for row in rows) else "left"
+        width = widths[index] if whole else min(widths[index], console.width - others)
+        grid.add_column(column, no_wrap=whole or one_line, overflow="ellipsis" if one_line else "fold", width=width, justify=justify)
     for row in rows:
-        grid.add_row(*(rich_text.Text(cell) for cell in row))
-    console.print(grid)
+        grid.add_row(*map(_styled, row))
+    with console.capture() as printed:
+        console.print(grid)
+    click.echo("\n".join(line.rstrip() for line in printed.get().splitlines()), color=True)
+
+
+def _record(console: Any, row: list[str], text: int) -> None:
+    """Print a row that has no room side by side: its short cells on one line, and the long one below."""
+    short = [_styled(cell) for index, cell in enumerate(row) if index != text and cell]
+    short[:1] = [rich_text.Text(row[0], style=_style("bold"))] if text else short[:1]
+    console.print(rich_text.Text("  ").join(short), soft_wrap=True)
+    if row[text]:
+        lines = rich_text.Text(row[text]).wrap(console, max(console.width - 4, _READABLE))
+        click.echo("\n".join(f"    {line.plain.rstrip()}" for line in lines))
+
+
+def _styled(cell: str) -> Any:
+    return rich_text.Text(cell, style=_style(_STYLES.get(cell, "")))
+
+
+def _style(name: str) -> str:
+    return name if report.coloured(sys.stdout) else ""

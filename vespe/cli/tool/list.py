@@ -1,20 +1,25 @@
 """`vespe tool list`: the tools that a model would see here; with --all every other one, and why not."""
 
+import sys
+from collections.abc import Callable, Sequence
+
 import click
 
 from vespe import errors
 from vespe.cli import options, report, tables
+from vespe.cli.signature import signature
 from vespe.lazy import difflib
-from vespe.models import JsonObject
+from vespe.models import JsonObject, Tool
 from vespe.projects.resolver import Row
 from vespe.projects.workspace import Workspace, open_workspace
+from vespe.tools import directory
 
 
 @click.command("list", epilog="Example: vespe tool list --all")
 @click.option("--all", "everything", is_flag=True, help="Shadowed, inactive and broken tools too, with the reason.")
 @click.option("--kit", "kit_id", metavar="KIT", help="Only the tools of this kit (project_tools: only the project's own).")
 @click.option("--size", "sized", is_flag=True, help="What each definition costs a model, in characters and tokens.")
-@click.option("--as", "shape", metavar="API", help="With --size: in the shape of this API alone; default: of every one.")
+@click.option("--as", "shape", metavar="API", help="With --size: in the shape of this API only.")
 @options.project_option
 @options.json_option
 def command(everything: bool, kit_id: str | None, sized: bool, shape: str | None, project_dir: str | None, as_json: bool) -> None:
@@ -47,8 +52,31 @@ def command(everything: bool, kit_id: str | None, sized: bool, shape: str | None
     if everything:
         cells = [(*_cells(row)[:3], row.status, _why(row)) for row in rows]
         tables.show(("NAME", "SCOPE", "TYPE", "STATUS", "WHY OR WHAT"), cells)
+    elif sys.stdout.isatty():
+        _for_a_person(workspace, rows)
     else:
-        tables.show(("NAME", "SCOPE", "TYPE", "DESCRIPTION"), [_cells(row) for row in rows], one_line=True)
+        tables.show(("NAME", "SCOPE", "TYPE", "DESCRIPTION"), [_cells(row) for row in rows])
+
+
+def _for_a_person(workspace: Workspace, rows: Sequence[Row]) -> None:
+    asks, found = _asking(workspace), []
+    for row in rows:
+        tool = directory.load_judged(row.entry.path, scope=row.entry.scope, kit_id=row.entry.kit_id)
+        found.append((tool.name, "!" if asks(tool) else "", signature(tool.input_schema), tool.scope.replace("project_tools", "project")))
+    tables.show(("NAME", "", "TAKES", "FROM"), found, text=2)
+    if found:
+        mark = ["! asks before a model runs it"] if any(cells[1] for cells in found) else []
+        report.emit(" · ".join([report.count(len(found), "tool"), *mark, "vespe tool show NAME"]))
+
+
+def _asking(workspace: Workspace) -> Callable[[Tool], bool]:
+    """Return a function that says whether a model's call of a tool needs a person's approval here."""
+    from vespe.agents.policy import policy_of
+    from vespe.calls.path import CallPath
+    from vespe.calls.registry import ToolRegistry
+
+    policy = policy_of(CallPath(workspace=workspace, registry=ToolRegistry()))
+    return lambda tool: bool(policy.why_not(tool, {}))
 
 
 def document_of(row: Row) -> JsonObject:

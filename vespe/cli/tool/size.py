@@ -1,10 +1,10 @@
 """What `vespe tool list --size` prints: the cost of each definition in each API's shape, and of all together."""
 
+import sys
 from collections.abc import Sequence
 
 from vespe import errors
 from vespe.adapters import SHAPES, cost
-from vespe.adapters import cost as adapter_cost
 from vespe.adapters.cost import CHARACTERS_PER_TOKEN, Size
 from vespe.cli import report, tables
 from vespe.models import JsonObject, Row
@@ -17,14 +17,30 @@ def tell(workspace: Workspace, rows: Sequence[Row], *, shape: str | None, as_jso
         raise errors.UsageError(f"there is no API {shape!r}", hint=f"choose one of {', '.join(SHAPES)}")
     shapes = [shape] if shape else list(SHAPES)
     measured = _measured(workspace, rows, shapes)
-    totals = {name: adapter_cost.total(each[name] for _, each in measured) for name in shapes}
+    totals = {name: cost.total(each[name] for _, each in measured) for name in shapes}
     if as_json:
         tools = [{"name": row.entry.name, "uid": row.entry.uid, "scope": row.entry.scope, "sizes": _json(each)} for row, each in measured]
         report.emit_json({"tools": tools, "total": _json(totals), "tokens_by": _method(totals)})
         return
+    if sys.stdout.isatty():
+        _for_a_person(measured, totals, shape or min(totals, key=lambda name: totals[name].tokens))
+        return
     lines = [(row.entry.name, row.entry.scope, *_cells(each)) for row, each in measured]
     tables.show(("NAME", "SCOPE", *(f"{name.upper()} CHARS / TOKENS" for name in shapes)), [*lines, ("total", "", *_cells(totals))])
     report.note(f"tokens: {_method(totals)}")
+
+
+def _for_a_person(measured: Sequence[tuple[Row, dict[str, Size]]], totals: dict[str, Size], shape: str) -> None:
+    """Show one API, the dearest tool first; the others have a line with their totals."""
+    whole = totals[shape].tokens or 1
+    sizes = sorted(((each[shape], row.entry) for row, each in measured), key=lambda found: -found[0].tokens)
+    lines = [(size.tokens, size.characters, f"{100 * size.tokens / whole:.0f} %", entry.name) for size, entry in sizes]
+    total = (totals[shape].tokens, totals[shape].characters, "", "total")
+    tables.show(("TOKENS", "CHARACTERS", "SHARE", "NAME"), [*lines, total])
+    report.emit(f"as {shape}; tokens: {_method(totals)}")
+    others = ", ".join(f"{name} {size.tokens}" for name, size in totals.items() if name != shape)
+    if others:
+        report.emit(f"total in other APIs: {others} (--as API shows one)")
 
 
 def _measured(workspace: Workspace, rows: Sequence[Row], shapes: Sequence[str]) -> list[tuple[Row, dict[str, Size]]]:
@@ -33,7 +49,7 @@ def _measured(workspace: Workspace, rows: Sequence[Row], shapes: Sequence[str]) 
     for row in rows:
         if row.status != "broken":
             tool = workspace.load(row.entry)
-            found.append((row, {name: adapter_cost.size_of(SHAPES[name].definition(tool), count=count) for name in shapes}))
+            found.append((row, {name: cost.size_of(SHAPES[name].definition(tool), count=count) for name in shapes}))
     return found
 
 
