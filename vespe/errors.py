@@ -219,21 +219,21 @@ class Refused(VespeError, PermissionError):
 
 
 class NotTrusted(Refused):
-    """The project, or the tool's bytes, have no approval of this user; `changes` are what differs from the last one."""
+    """The project has no approval of this user: `changes` are what differs from the last, `same_at` is where the same has one."""
 
     code = "not_trusted"
 
-    def __init__(self, path: str, *, changes: Sequence[str] = ()) -> None:
-        what = f"{path} is not trusted: nothing in it runs until you say so"
+    def __init__(self, path: str, *, changes: Sequence[str] = (), same_at: str | None = None) -> None:
+        what = f"{path} is not trusted: nothing in it runs until you say so" + (f"; you approved the same in {same_at}" if same_at else "")
         if changes:
             shown = "; ".join(changes[:8]) + (f"; and {len(changes) - 8} more" if len(changes) > 8 else "")
             what = f"{path} changed since it was approved: {shown}"
         super().__init__(
             what,
             hint="read what it would allow and approve it with `vespe trust`",
-            details={"path": path, "changes": list(changes)},
+            details={"path": path, "changes": list(changes)} | ({"same_at": same_at} if same_at else {}),
         )
-        self.path, self.changes = path, tuple(changes)
+        self.path, self.changes, self.same_at = path, tuple(changes), same_at
 
 
 class MissingSecret(Refused):

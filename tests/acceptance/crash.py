@@ -187,7 +187,7 @@ class World:
 
     def _granted(self, tool: str | None) -> str:
         try:
-            return gate.check(self.project, tool, environ={}).kind
+            return gate.check(project.read_config(self.project), tool, environ={}).kind
         except errors.NotTrusted:
             return "no"
 

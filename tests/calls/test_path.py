@@ -23,6 +23,7 @@ from vespe.calls.registry import ToolRegistry
 from vespe.errors import InvalidTool, NotTrusted, ToolNotFound, UsageError
 from vespe.models import Call, Outcome
 from vespe.projects import user_config
+from vespe.projects.project import read_config
 from vespe.projects.workspace import open_workspace
 from vespe.trust import review
 
@@ -147,7 +148,7 @@ def test_p1_an_untrusted_project_runs_neither_its_own_tools_nor_a_kits(
 def test_p4_the_approved_bytes_run_even_while_the_files_change(project: Path, tmp_path: Path) -> None:
     tool = python_tool(tools(project) / "tool-own", "own", "return 'approved'")
     clone = cloned(project, tmp_path)
-    review.approve(review.review(clone))
+    review.approve(review.review(read_config(clone)))
     script, stop = clone / ".vespe/tools/tool-own/main.py", threading.Event()
     approved, evil = (tool / "main.py").read_bytes(), b"def own(**inputs): return 'evil'\n"
 
@@ -176,7 +177,7 @@ def test_p4_the_approved_bytes_run_even_while_the_files_change(project: Path, tm
 def test_p4_the_config_that_runs_is_the_approved_one(project: Path, tmp_path: Path) -> None:
     python_tool(tools(project) / "tool-own", "own", "return 'approved'")
     clone = cloned(project, tmp_path)
-    review.approve(review.review(clone))
+    review.approve(review.review(read_config(clone)))
     path = CallPath(workspace=open_workspace(clone), registry=ToolRegistry())
     tool = path.workspace.tool("own")
     config = clone / ".vespe/tools/tool-own/config.json"
@@ -288,7 +289,7 @@ def test_p36_a_flood_keeps_no_beginning_of_a_secret(project: Path, monkeypatch: 
 def test_p2_a_script_swapped_for_a_link_is_a_change_of_what_was_approved(project: Path, tmp_path: Path) -> None:
     python_tool(tools(project) / "tool-own", "own", "return 1")
     clone = cloned(project, tmp_path)
-    review.approve(review.review(clone))
+    review.approve(review.review(read_config(clone)))
     script = clone / ".vespe/tools/tool-own/main.py"
     script.unlink()
     script.symlink_to(project / ".vespe/tools/tool-own/main.py")

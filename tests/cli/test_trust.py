@@ -45,6 +45,42 @@ def test_p5_everything_is_shown_untruncated_and_inert(command: Command, cloned: 
     assert "x" * 10_000 in shown and "\\u001b[2K\\u202e" in shown and "\x1b" not in shown and "TOKEN" in shown
 
 
+def test_p1_the_same_project_elsewhere_is_one_question_that_says_where_it_was_approved(
+    command: Command, cloned: Path, tmp_path: Path
+) -> None:
+    command("trust", "--yes", "--project", str(cloned))
+    shutil.copytree(cloned, tmp_path / "fork")
+    refused = command("tool", "run", "one", "--project", str(tmp_path / "fork"))
+    assert refused.code == 6 and f"the same in {cloned}" in refused.err
+    shown = command("trust", "--yes", "--project", str(tmp_path / "fork")).err
+    assert f"1 tool, the same as you approved in {cloned}" in shown and "main.py" not in shown
+    assert command("tool", "run", "one", "--project", str(tmp_path / "fork")).out == "1\n"
+
+
+def test_p1_the_approval_of_an_empty_project_opens_no_other_one(command: Command, project: Path, tmp_path: Path) -> None:
+    for name in ("harmless", "hostile"):
+        shutil.copytree(project, tmp_path / name)
+        assert command("kit", "activate", "file_io_without_git", "--project", str(tmp_path / name)).code == 0
+    assert command("trust", "--yes", "--project", str(tmp_path / "harmless")).code == 0
+    run = ("tool", "run", "list_directory", "path=.", "--project")
+    assert (command(*run, str(tmp_path / "harmless")).code, command(*run, str(tmp_path / "hostile")).code) == (0, 6)
+
+
+def test_p2_the_active_kits_are_shown_and_one_more_is_asked_about(command: Command, cloned: Path) -> None:
+    assert "in this order: project_tools\n" in command("trust", "--yes", "--project", str(cloned)).err
+    (cloned / ".vespe/config.json").write_text('{"active_kits": ["git_and_programs"]}', encoding="utf-8")
+    said = command("tool", "run", "one", "--project", str(cloned))
+    assert said.code == 6 and "git_and_programs became one of the places" in said.err
+    assert "in this order: project_tools, git_and_programs" in command("trust", "--yes", "--project", str(cloned)).err
+    assert command("tool", "run", "one", "--project", str(cloned)).code == 0
+
+
+def test_a_kit_that_is_activated_by_command_needs_no_second_approval(command: Command, cloned: Path) -> None:
+    command("trust", "--yes", "--project", str(cloned))
+    command("kit", "activate", "git_and_programs", "--project", str(cloned))
+    assert command("tool", "run", "one", "--project", str(cloned)).code == 0
+
+
 def test_develop_trusts_the_place_whatever_changes_in_it(command: Command, cloned: Path) -> None:
     command("trust", "--develop", "--yes", "--project", str(cloned))
     python_tool(cloned / ".vespe/tools/tool-two", "two", "return 2")

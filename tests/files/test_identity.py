@@ -64,6 +64,7 @@ def test_the_path_of_a_place_is_the_real_one(tmp_path: Path) -> None:
 
 def test_names_of_records_differ_by_what_makes_a_place_strong() -> None:
     weak = Place(path="/p", inode=255, device=16)
-    assert weak.name == "ff-d10"
-    assert Place(path="/p", inode=255, device=16, generation=10).name == "ff-ga"
-    assert Place(path="/p", inode=255, device=16, birth_ns=11).name == "ff-d10-bb"
+    assert weak.name == "ff-d10-u0"
+    assert Place(path="/p", inode=255, device=16, generation=10).name == "ff-d10-ga-u0"
+    assert Place(path="/p", inode=255, device=16, birth_ns=11).name == "ff-d10-bb-u0"
+    assert len({Place(path="/p", inode=1, device=device, owner=owner, generation=3).name for device in (1, 2) for owner in (1, 2)}) == 4

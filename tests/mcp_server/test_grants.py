@@ -4,17 +4,17 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.ondisk import python_tool
+from tests.support.ondisk import approve_bytes, python_tool
 from vespe.errors import NotTrusted
-from vespe.files import walk
 from vespe.mcp_server.grants import LiveTrust
 from vespe.projects.init import found_project
-from vespe.trust import approvals, gate
+from vespe.projects.project import read_config
+from vespe.trust import gate
 
 
 def test_a_place_stays_trusted_until_the_approval_is_taken_back(home: Path, tmp_path: Path) -> None:
     found_project(tmp_path)
-    live = LiveTrust(str(tmp_path), environ={})
+    live = LiveTrust(read_config(tmp_path), environ={})
     assert [live.check().kind for _ in range(3)] == ["place"] * 3
     gate.untrust(tmp_path)
     with pytest.raises(NotTrusted):
@@ -25,8 +25,8 @@ def test_p2_bytes_that_were_approved_are_looked_at_each_time(home: Path, tmp_pat
     found_project(tmp_path)
     script = python_tool(tmp_path / ".vespe/tools/tool-a", "a", "return 1") / "main.py"
     gate.untrust(tmp_path)
-    approvals.store_content(str(tmp_path), walk.scan(str(tmp_path), *gate.TOOLS), secrets=())
-    live = LiveTrust(str(tmp_path), environ={})
+    approve_bytes(tmp_path)
+    live = LiveTrust(read_config(tmp_path), environ={})
     assert live.check().kind == "content"
     script.write_text("def a(**inputs):\n    return 2\n", encoding="utf-8")
     with pytest.raises(NotTrusted, match=r"main\.py"):
@@ -35,4 +35,4 @@ def test_p2_bytes_that_were_approved_are_looked_at_each_time(home: Path, tmp_pat
 
 def test_the_callers_word_needs_no_approval(home: Path, tmp_path: Path) -> None:
     (tmp_path / ".vespe").mkdir()
-    assert LiveTrust(str(tmp_path), environ={}, trusted=True).check().kind == "flag"
+    assert LiveTrust(read_config(tmp_path), environ={}, trusted=True).check().kind == "flag"

@@ -36,7 +36,7 @@ def look(root: Path, registered: str = "", **selection: Any) -> Shown:
     workspace = open_workspace(root)
 
     def granted(directory: str | None) -> Grant:
-        return gate.check(root, directory, environ={})
+        return gate.check(workspace.config, directory, environ={})
 
     chosen = Selection(**selection)
     return shown(workspace, selection=chosen, granted=granted, load=workspace.load, registered=registered.split().__contains__)

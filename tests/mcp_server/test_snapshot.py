@@ -28,7 +28,9 @@ def root(home: Path, tmp_path: Path) -> Path:
 def looked(root: Path, before: Snapshot | None = None) -> Snapshot:
     workspace = open_workspace(root)
     path = CallPath(workspace=workspace, registry=ToolRegistry())
-    return look(workspace, path, selection=Selection(), granted=gate.TrustCheck(root, environ={}).check, token=None, before=before)
+    return look(
+        workspace, path, selection=Selection(), granted=gate.TrustCheck(workspace.config, environ={}).check, token=None, before=before
+    )
 
 
 def test_what_did_not_change_is_not_read_again(root: Path) -> None:

@@ -48,7 +48,7 @@ def records(home: Path) -> list[str]:
 
 def is_trusted(root: Path) -> bool:
     try:
-        return gate.check(root, environ={}).kind == "place"
+        return gate.check(project.read_config(root), environ={}).kind == "place"
     except NotTrusted:
         return False
 

@@ -12,6 +12,7 @@ from tests.support import gitrepo
 from tests.support.ondisk import python_tool, vespe
 from vespe.errors import NotTrusted, StorageError
 from vespe.models import Entry, Tool
+from vespe.projects import project
 from vespe.projects.init import found_project
 from vespe.projects.project_tools import copy_tool, create_tool
 from vespe.projects.workspace import open_workspace
@@ -38,7 +39,7 @@ def create(root: Path, name: str = "mine") -> Tool:
 
 def granted(root: Path, tool: Tool | None = None) -> str | None:
     try:
-        return gate.check(root, tool.directory if tool else None, environ={}).kind
+        return gate.check(project.read_config(root), tool.directory if tool else None, environ={}).kind
     except NotTrusted:
         return None
 

@@ -8,6 +8,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from vespe.files import identity, walk
+from vespe.projects import project
+from vespe.trust import approvals, gate
+from vespe.trust.approvals import Approval
+
 
 def write_tool(
     directory: Path,
@@ -50,6 +55,14 @@ def write_kit(root: Path, kit_id: str, **extra: Any) -> Path:
     config = {"kit_id": kit_id, "name": kit_id, "description": "A kit for a test.", "version": "1.0.0", **extra}
     (directory / "kit_config.json").write_text(json.dumps(config, indent=2), encoding="utf-8")
     return directory
+
+
+def approve_bytes(root: Path, *, secrets: tuple[str, ...] = ()) -> Approval:
+    """Approve a project's bytes where they are, and the kits that it has active, as `vespe trust --yes` does."""
+    place = identity.place_of(os.path.realpath(root))
+    assert place
+    scopes = gate.scopes_of(project.read_config(root))
+    return approvals.store_content(place, walk.scan(str(root), *gate.TOOLS), secrets=secrets, scopes=scopes)
 
 
 PATIENCE_S = 90.0

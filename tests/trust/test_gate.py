@@ -1,5 +1,6 @@
 """Trust: nothing runs unasked, any change revokes an approval of bytes and is named, and what was checked is what runs."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -9,11 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.ondisk import python_tool, write_tool
+from tests.support.ondisk import approve_bytes, python_tool, write_tool
 from vespe.errors import NotTrusted, ProjectNotFound, StorageError, UsageError
 from vespe.files import walk
 from vespe.files.identity import place_of
-from vespe.trust import approvals, gate
+from vespe.projects.project import read_config, set_active
+from vespe.trust import gate
 from vespe.trust.gate import Grant, TrustCheck
 
 
@@ -39,13 +41,9 @@ def clone(home: Path, tmp_path: Path) -> Path:
     return root
 
 
-def approve(root: Path, *, secrets: tuple[str, ...] = ()) -> None:
-    approvals.store_content(os.path.realpath(root), walk.scan(str(root), *gate.TOOLS), secrets=secrets)
-
-
 def check(root: Path, uid: str | None = None, *, paths: str = "", trusted: bool = False) -> Grant:
     directory = tool(root, uid) if uid else None
-    return gate.check(root, directory, environ={"VESPE_TRUSTED_PATHS": paths} if paths else {}, trusted=trusted)
+    return gate.check(read_config(root), directory, environ={"VESPE_TRUSTED_PATHS": paths} if paths else {}, trusted=trusted)
 
 
 def changes(root: Path, uid: str | None = None) -> tuple[str, ...]:
@@ -61,12 +59,12 @@ def test_p1_a_project_that_nobody_approved_is_refused_and_the_refusal_keeps_noth
 
 def test_p1_an_approval_of_another_project_does_not_help(clone: Path, tmp_path: Path) -> None:
     python_tool(tools(tmp_path / "mine") / "tool-c", "mine", "return 1")
-    approve(tmp_path / "mine")
+    approve_bytes(tmp_path / "mine")
     assert changes(clone) == ()
 
 
 def test_an_approval_of_bytes_holds_with_its_files_and_secrets(clone: Path) -> None:
-    approve(clone, secrets=("KEY",))
+    approve_bytes(clone, secrets=("KEY",))
     grant = check(clone, "tool-a")
     assert (grant.kind, grant.root, grant.secrets) == ("content", str(clone), ("KEY",))
     assert grant.files is not None
@@ -74,15 +72,62 @@ def test_an_approval_of_bytes_holds_with_its_files_and_secrets(clone: Path) -> N
     assert (grant.allows_secret("KEY"), grant.allows_secret("OTHER")) == (True, False)
 
 
-def test_the_same_bytes_ask_nothing_again_in_a_copy_a_move_or_a_worktree(clone: Path, tmp_path: Path) -> None:
-    approve(clone)
-    shutil.copytree(clone, tmp_path / "copy")
+def refusal(root: Path, uid: str | None = None) -> NotTrusted:
+    with pytest.raises(NotTrusted) as raised:
+        check(root, uid)
+    return raised.value
+
+
+def test_p1_the_same_bytes_elsewhere_are_not_approved_and_the_refusal_says_where_they_were(clone: Path, tmp_path: Path) -> None:
+    approve_bytes(clone)
+    (clone / "Makefile").write_text("build:\n\techo good\n", encoding="utf-8")
+    shutil.copytree(clone, tmp_path / "fork")
+    (tmp_path / "fork/Makefile").write_text("build:\n\techo evil\n", encoding="utf-8")
+    assert refusal(tmp_path / "fork").same_at == str(clone)
+    assert str(refusal(tmp_path / "fork")).endswith(f"you approved the same in {clone}")
+    assert check(clone).kind == "content"
+    approve_bytes(tmp_path / "fork")
+    assert check(tmp_path / "fork").kind == "content"
+
+
+def test_p1_who_approved_a_project_without_tools_has_approved_no_other(home: Path, tmp_path: Path) -> None:
+    for name in ("harmless", "hostile"):
+        (tmp_path / name / ".vespe/tools").mkdir(parents=True)
+        set_active(tmp_path / name, ["git_and_programs"])
+    approve_bytes(tmp_path / "harmless")
+    assert (refusal(tmp_path / "hostile").same_at, refusal(tmp_path / "hostile").changes) == (None, ())
+    assert check(tmp_path / "harmless").kind == "content"
+
+
+def test_a_project_that_is_moved_asks_nothing_again(clone: Path, tmp_path: Path) -> None:
+    approve_bytes(clone)
     clone.rename(tmp_path / "moved")
-    assert check(tmp_path / "copy").kind == check(tmp_path / "moved").kind == "content"
+    place = place_of(str(tmp_path / "moved"))
+    assert place
+    if not place.strong:
+        pytest.skip("this file system tells no generation of an inode, so that a path is part of a place")
+    assert check(tmp_path / "moved").kind == "content"
+
+
+def test_p1_a_project_cloned_again_at_an_approved_path_is_asked_about_again(clone: Path, tmp_path: Path) -> None:
+    approve_bytes(clone)
+    shutil.copytree(clone, tmp_path / "other")
+    shutil.rmtree(clone)
+    (tmp_path / "other").rename(clone)
+    assert refusal(clone).same_at == str(clone)
+
+
+def test_p1_an_approval_of_an_earlier_version_is_asked_for_again_with_its_reason(clone: Path, home: Path) -> None:
+    approve_bytes(clone)
+    record = next((home / "state/vespe/trust").glob("content-*.json"))
+    record.write_text(record.read_text(encoding="utf-8").replace('"version": 2', '"version": 1'), encoding="utf-8")
+    assert "an earlier version asked for less" in str(refusal(clone))
+    approve_bytes(clone)
+    assert check(clone).kind == "content"
 
 
 def test_p2_a_windows_checkout_of_the_same_text_is_the_same_project(clone: Path) -> None:
-    approve(clone)
+    approve_bytes(clone)
     for path in tools(clone).rglob("*"):
         if path.is_file() and b"\0" not in path.read_bytes():
             path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
@@ -90,7 +135,7 @@ def test_p2_a_windows_checkout_of_the_same_text_is_the_same_project(clone: Path)
 
 
 def test_p2_the_line_ends_of_binaries_are_content(clone: Path) -> None:
-    approve(clone)
+    approve_bytes(clone)
     path = tools(clone) / "tool-a/__pycache__/main.cpython-311.pyc"
     path.write_bytes(path.read_bytes().replace(b"\r\n", b"\n"))
     assert changes(clone) == ("changed tools/tool-a/__pycache__/main.cpython-311.pyc",)
@@ -148,7 +193,7 @@ MUTATIONS: dict[str, tuple[Callable[[Path], object], str]] = {
 
 @pytest.mark.parametrize("mutation", MUTATIONS)
 def test_p2_every_change_of_every_file_revokes_and_is_named_and_reverting_restores(clone: Path, mutation: str, tmp_path: Path) -> None:
-    approve(clone)
+    approve_bytes(clone)
     shutil.copytree(clone, tmp_path / "pristine")
     mutate, expected = MUTATIONS[mutation]
     names = sorted(path.relative_to(tools(clone)) for path in tools(clone).rglob("*") if path.is_file())
@@ -157,13 +202,13 @@ def test_p2_every_change_of_every_file_revokes_and_is_named_and_reverting_restor
         mutate(tools(clone) / name)
         wanted = expected.format(path=f"tools/{name}", folder=f"tools/{name.parent}")
         assert any(change.startswith(wanted) for change in changes(clone)), (name, changes(clone))
-        shutil.rmtree(clone)
-        shutil.copytree(tmp_path / "pristine", clone)
+        shutil.rmtree(clone / ".vespe")
+        shutil.copytree(tmp_path / "pristine/.vespe", clone / ".vespe")
         assert check(clone).kind == "content", name
 
 
 def test_p2_a_new_tool_and_a_loose_file_revoke_the_whole(clone: Path) -> None:
-    approve(clone)
+    approve_bytes(clone)
     (tools(clone) / "loose").write_bytes(b"")
     assert changes(clone, "tool-a") == ("added tools/loose",)
     (tools(clone) / "loose").unlink()
@@ -171,14 +216,49 @@ def test_p2_a_new_tool_and_a_loose_file_revoke_the_whole(clone: Path) -> None:
     assert changes(clone, "tool-a") == ("added tools/tool-new/config.json", "added tools/tool-new/description.md")
 
 
-def test_which_kits_are_active_is_outside_of_the_approval(clone: Path) -> None:
-    approve(clone)
-    (clone / ".vespe" / "config.json").write_text('{"active_kits": ["git"]}', encoding="utf-8")
+def configure(root: Path, *active: str, order: tuple[str, ...] = ("project_tools", "active_kits")) -> None:
+    document = {"active_kits": list(active), "tool_resolution_order": list(order)}
+    (root / ".vespe/config.json").write_text(json.dumps(document), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("active", "order"),
+    [
+        (("one", "two", "three"), ("project_tools", "active_kits")),
+        (("two", "one"), ("project_tools", "active_kits")),
+        (("one", "two"), ("active_kits", "project_tools")),
+        (("one", "two"), ("project_tools", "two", "active_kits")),
+        (("one", "two", "three"), ("project_tools", "one", "two")),
+    ],
+)
+def test_p2_one_more_active_kit_or_another_order_revokes_and_is_named(clone: Path, active: tuple[str, ...], order: tuple[str, ...]) -> None:
+    configure(clone, "one", "two")
+    approve_bytes(clone)
+    configure(clone, *active, order=order)
+    (said,) = changes(clone)
+    assert "three" in said or "another order" in said
+    configure(clone, "one", "two")
     assert check(clone).kind == "content"
 
 
+def test_a_kit_that_is_active_no_longer_and_one_that_a_person_activates_ask_nothing_again(clone: Path) -> None:
+    configure(clone, "one", "two")
+    approve_bytes(clone)
+    set_active(clone, ["one"], active=False)
+    assert check(clone).kind == "content"
+    set_active(clone, ["three"])
+    assert check(clone).kind == "content"
+
+
+def test_p1_a_kit_that_a_person_activates_approves_nothing_that_was_not_approved(clone: Path) -> None:
+    approve_bytes(clone)
+    configure(clone, "evil")
+    set_active(clone, ["three"])
+    assert changes(clone) == tuple(f"{kit} became one of the places that tools are taken from" for kit in ("evil", "three"))
+
+
 def test_the_changes_are_told_for_a_pulled_clone_elsewhere_too(clone: Path, tmp_path: Path) -> None:
-    approve(clone)
+    approve_bytes(clone)
     shutil.copytree(clone, tmp_path / "copy")
     flip(tools(tmp_path / "copy") / "tool-a" / "main.py")
     assert changes(tmp_path / "copy") == ("changed tools/tool-a/main.py",)
@@ -232,7 +312,7 @@ def test_a_single_trusted_tool_lends_nothing_to_its_project(clone: Path) -> None
 def test_a_kits_tool_of_the_same_uid_is_not_the_trusted_tool(clone: Path, tmp_path: Path) -> None:
     gate.trust_tool(clone, "tool-a")
     with pytest.raises(NotTrusted):
-        gate.check(clone, str(tmp_path / "kit" / "tool-a"), environ={})
+        gate.check(read_config(clone), str(tmp_path / "kit" / "tool-a"), environ={})
 
 
 def test_what_does_not_exist_cannot_be_trusted(home: Path, tmp_path: Path) -> None:
@@ -263,7 +343,7 @@ def test_the_environments_path_may_lead_through_a_link(clone: Path, tmp_path: Pa
 
 
 def test_untrusting_takes_every_approval_back(clone: Path) -> None:
-    approve(clone)
+    approve_bytes(clone)
     gate.trust_tool(clone, "tool-a")
     gate.trust_place(clone)
     assert sorted(approval.kind for approval in gate.untrust(clone)) == ["content", "place", "tool"]
@@ -272,7 +352,7 @@ def test_untrusting_takes_every_approval_back(clone: Path) -> None:
 
 
 def test_untrusting_reaches_older_bytes_and_places_that_moved(clone: Path, tmp_path: Path) -> None:
-    approve(clone)
+    approve_bytes(clone)
     flip(tools(clone) / "tool-a" / "main.py")
     gate.trust_tool(clone, "tool-b")
     clone.rename(tmp_path / "moved")
@@ -283,14 +363,14 @@ def test_untrusting_reaches_older_bytes_and_places_that_moved(clone: Path, tmp_p
 
 
 def test_a_project_without_tools_can_be_approved_and_untrusted(home: Path, tmp_path: Path) -> None:
-    approve(tmp_path)
+    approve_bytes(tmp_path)
     assert check(tmp_path).kind == "content"
     assert [approval.kind for approval in gate.untrust(tmp_path)] == ["content"]
 
 
 def test_a_check_that_lives_sees_each_change_and_its_reversal(clone: Path) -> None:
-    approve(clone)
-    lasting = TrustCheck(clone, environ={})
+    approve_bytes(clone)
+    lasting = TrustCheck(read_config(clone), environ={})
     script = tools(clone) / "tool-a" / "main.py"
     for _ in range(3):
         assert lasting.check(tool(clone, "tool-a")).kind == "content"
@@ -301,7 +381,7 @@ def test_a_check_that_lives_sees_each_change_and_its_reversal(clone: Path) -> No
 
 
 def test_a_check_that_lives_reads_only_what_changed(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    approve(clone)
+    approve_bytes(clone)
     monkeypatch.setattr(gate, "_SETTLED_NS", -(10**12))
     read: list[str] = []
     plain = walk.hash_file
@@ -311,7 +391,7 @@ def test_a_check_that_lives_reads_only_what_changed(clone: Path, monkeypatch: py
         return plain(path, descriptor, status)
 
     monkeypatch.setattr(walk, "hash_file", noting)
-    lasting = TrustCheck(clone, environ={})
+    lasting = TrustCheck(read_config(clone), environ={})
     lasting.check()
     assert len(read) == 8
     (tools(clone) / "tool-b" / "run.sh").touch()
@@ -330,7 +410,7 @@ def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def test_approved_bytes_are_pinned_as_a_private_copy_that_goes_away(clone: Path, scratch: Path) -> None:
-    approve(clone)
+    approve_bytes(clone)
     with gate.pinned(tool(clone, "tool-b") + "/", check(clone)) as place:
         assert os.path.basename(place) == "tool-b"
         assert place.startswith(str(scratch))
@@ -341,14 +421,14 @@ def test_approved_bytes_are_pinned_as_a_private_copy_that_goes_away(clone: Path,
 
 
 def test_a_pinned_copy_keeps_the_line_ends_of_its_checkout(clone: Path, scratch: Path) -> None:
-    approve(clone)
+    approve_bytes(clone)
     (tools(clone) / "tool-a" / "assets" / "words.txt").write_bytes(b"one\r\ntwo\r\n")
     with gate.pinned(tool(clone, "tool-a"), check(clone)) as place:
         assert Path(place, "assets", "words.txt").read_bytes() == b"one\r\ntwo\r\n"
 
 
 def test_what_a_tool_leaves_in_its_pinned_copy_goes_away_too(clone: Path, scratch: Path) -> None:
-    approve(clone)
+    approve_bytes(clone)
     with gate.pinned(tool(clone, "tool-a"), check(clone)) as place:
         Path(place, "shut", "inner").mkdir(parents=True)
         Path(place, "shut", "inner", "link").symlink_to("/etc")
@@ -358,7 +438,7 @@ def test_what_a_tool_leaves_in_its_pinned_copy_goes_away_too(clone: Path, scratc
 
 @pytest.mark.parametrize("mutation", ["flip", "remode", "add", "delete", "rename", "link"])
 def test_p4_a_change_after_the_check_is_refused_and_named(clone: Path, scratch: Path, mutation: str) -> None:
-    approve(clone)
+    approve_bytes(clone)
     grant = check(clone)
     mutate, expected = MUTATIONS[mutation]
     mutate(tools(clone) / "tool-a" / "main.py")
@@ -368,7 +448,7 @@ def test_p4_a_change_after_the_check_is_refused_and_named(clone: Path, scratch: 
 
 
 def test_p4_a_tool_that_is_gone_after_the_check_is_refused(clone: Path, scratch: Path) -> None:
-    approve(clone)
+    approve_bytes(clone)
     grant = check(clone)
     shutil.rmtree(tool(clone, "tool-b"))
     with pytest.raises(NotTrusted, match=r"removed tools/tool-b/run\.sh"), gate.pinned(tool(clone, "tool-b"), grant):
@@ -376,7 +456,7 @@ def test_p4_a_tool_that_is_gone_after_the_check_is_refused(clone: Path, scratch:
 
 
 def test_places_and_kits_run_from_their_own_directory(clone: Path, tmp_path: Path, scratch: Path) -> None:
-    approve(clone)
+    approve_bytes(clone)
     with gate.pinned(str(tmp_path / "kit" / "tool-a"), check(clone)) as place:
         assert place == str(tmp_path / "kit" / "tool-a")
     with gate.pinned(tool(clone, "tool-a"), gate.trust_place(clone)) as place:
@@ -386,7 +466,7 @@ def test_places_and_kits_run_from_their_own_directory(clone: Path, tmp_path: Pat
 def test_p4_a_script_that_is_swapped_all_the_time_never_runs_unapproved(clone: Path, scratch: Path) -> None:
     script = tools(clone) / "tool-b" / "run.sh"
     script.write_bytes(b"#!/bin/sh\necho approved\n")
-    approve(clone)
+    approve_bytes(clone)
     done = threading.Event()
     outputs: list[str] = []
     refusals = 0
@@ -423,7 +503,7 @@ def swap(script: Path, done: threading.Event) -> None:
 
 
 def test_p47_a_private_copy_that_cannot_be_made_is_a_sentence(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    approve(clone)
+    approve_bytes(clone)
     grant = check(clone)
     monkeypatch.setenv("TMPDIR", "/dev/null/nowhere")
     with pytest.raises(StorageError, match="/dev/null/nowhere"), gate.pinned(tool(clone, "tool-a"), grant):
@@ -433,7 +513,7 @@ def test_p47_a_private_copy_that_cannot_be_made_is_a_sentence(clone: Path, monke
 def test_p47_a_disk_that_fills_while_copying_is_a_sentence_and_leaves_nothing(
     clone: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    approve(clone)
+    approve_bytes(clone)
     grant = check(clone)
 
     def full(descriptor: int, data: bytes) -> int:

@@ -11,6 +11,7 @@ import pytest
 from tests.support.ondisk import python_tool, write_tool
 from vespe.errors import NotTrusted, Refused
 from vespe.files import walk
+from vespe.projects.project import read_config
 from vespe.trust import approvals, gate
 from vespe.trust.review import Review, ToolReview, approve, review
 
@@ -36,8 +37,12 @@ def clone(home: Path, tmp_path: Path) -> Path:
     return root
 
 
+def reviewed(root: Path) -> Review:
+    return review(read_config(root))
+
+
 def shown(root: Path, uid: str) -> ToolReview:
-    return next(tool for tool in review(root).tools if tool.uid == uid)
+    return next(tool for tool in reviewed(root).tools if tool.uid == uid)
 
 
 def test_p5_a_command_is_given_whole_with_every_character(clone: Path) -> None:
@@ -63,7 +68,7 @@ def test_p5_a_python_tool_shows_its_script_its_function_and_all_its_files(clone:
 
 
 def test_the_secrets_of_all_tools_are_shown_together(clone: Path) -> None:
-    assert review(clone).secrets == ("KEY", "TOKEN")
+    assert reviewed(clone).secrets == ("KEY", "TOKEN")
 
 
 @pytest.mark.parametrize("config", ["", "{", "[]", '{"implementation_details": 3, "secrets": {"A": 1}, "permissions": [], "name": 4}'])
@@ -85,19 +90,19 @@ def test_a_directory_without_a_config_and_files_of_no_tool_are_shown(clone: Path
     (tools(clone) / "shared").mkdir()
     (tools(clone) / "shared" / "lib.py").touch()
     (tools(clone) / "loose.sh").touch()
-    assert review(clone).others == ("loose.sh",)
+    assert reviewed(clone).others == ("loose.sh",)
     assert (shown(clone, "shared").files, shown(clone, "shared").config) == (("lib.py",), "")
 
 
 def test_a_config_larger_than_vespe_reads_is_part_of_the_digest_and_broken(clone: Path) -> None:
     (tools(clone) / "tool-a" / "config.json").write_text(" " * 1_048_577, encoding="utf-8")
     assert shown(clone, "tool-a").problems
-    assert review(clone).digest == walk.scan(str(clone), *gate.TOOLS).digest
+    assert reviewed(clone).digest == walk.scan(str(clone), *gate.TOOLS).digest
 
 
 def test_what_is_odd_is_shown_with_its_tool_and_cannot_be_approved_by_bytes(clone: Path) -> None:
     (tools(clone) / "tool-c" / "link.py").symlink_to("main.py")
-    found = review(clone)
+    found = reviewed(clone)
     assert (found.digest, dict(found.odd)) == (None, {"tool-c/link.py": "a symbolic link"})
     assert "link.py" in shown(clone, "tool-c").files
     with pytest.raises(Refused, match=r"tools/tool-c/link\.py is a symbolic link"):
@@ -107,41 +112,41 @@ def test_what_is_odd_is_shown_with_its_tool_and_cannot_be_approved_by_bytes(clon
 
 def test_what_is_odd_can_be_trusted_as_a_place(clone: Path) -> None:
     os.mkfifo(tools(clone) / "fifo")
-    assert approve(review(clone), develop=True).kind == "place"
-    assert gate.check(clone, environ={}).kind == "place"
+    assert approve(reviewed(clone), develop=True).kind == "place"
+    assert gate.check(read_config(clone), environ={}).kind == "place"
 
 
 def test_a_tools_directory_that_is_a_link_is_odd_as_a_whole(clone: Path, tmp_path: Path) -> None:
     tools(clone).rename(tmp_path / "aside")
     tools(clone).symlink_to(tmp_path / "aside")
-    found = review(clone)
+    found = reviewed(clone)
     assert (found.tools, found.others, list(found.odd)) == ((), (), [""])
     with pytest.raises(Refused, match="tools is no directory"):
         approve(found)
 
 
 def test_p5_what_was_shown_is_what_is_approved(clone: Path) -> None:
-    found = review(clone)
+    found = reviewed(clone)
     grant = approve(found)
     assert (grant.kind, grant.files, grant.secrets) == ("content", found.files, ("KEY", "TOKEN"))
-    checked = gate.check(clone, environ={})
+    checked = gate.check(read_config(clone), environ={})
     assert checked == grant
-    assert (review(clone).approved, review(clone).changes) == ("content", ())
+    assert (reviewed(clone).approved, reviewed(clone).former.changes) == ("content", ())
 
 
 @pytest.mark.parametrize("develop", [False, True])
 def test_p5_what_changed_after_it_was_shown_is_not_approved(clone: Path, develop: bool) -> None:
-    found = review(clone)
+    found = reviewed(clone)
     (tools(clone) / "tool-c" / "main.py").write_text("import os\n", encoding="utf-8")
     with pytest.raises(NotTrusted) as refusal:
         approve(found, develop=develop)
     assert refusal.value.changes == ("changed tools/tool-c/main.py",)
     with pytest.raises(NotTrusted):
-        gate.check(clone, environ={})
+        gate.check(read_config(clone), environ={})
 
 
 def test_a_place_that_was_exchanged_after_it_was_shown_is_not_approved(clone: Path, tmp_path: Path) -> None:
-    found = review(clone)
+    found = reviewed(clone)
     shutil.copytree(clone / ".vespe", tmp_path / "other")
     (clone / ".vespe").rename(tmp_path / "aside")
     (tmp_path / "other").rename(clone / ".vespe")
@@ -150,27 +155,27 @@ def test_a_place_that_was_exchanged_after_it_was_shown_is_not_approved(clone: Pa
 
 
 def test_asked_again_it_shows_what_differs_from_the_last_approval(clone: Path) -> None:
-    approve(review(clone))
+    approve(reviewed(clone))
     (tools(clone) / "tool-c" / "main.py").write_text("import os\n", encoding="utf-8")
     (tools(clone) / "tool-c" / "new.py").touch()
-    found = review(clone)
-    assert (found.approved, found.changes) == (None, ("added tools/tool-c/new.py", "changed tools/tool-c/main.py"))
+    found = reviewed(clone)
+    assert (found.approved, found.former.changes) == (None, ("added tools/tool-c/new.py", "changed tools/tool-c/main.py"))
     approve(found)
-    assert review(clone).changes == ()
+    assert reviewed(clone).former.changes == ()
 
 
 def test_a_trusted_place_is_shown_as_such(clone: Path) -> None:
     gate.trust_place(clone)
-    assert review(clone).approved == "place"
+    assert reviewed(clone).approved == "place"
 
 
 def test_reviewing_writes_nothing(clone: Path, home: Path) -> None:
-    found: Review = review(clone)
+    found: Review = reviewed(clone)
     assert [tool.uid for tool in found.tools] == ["tool-a", "tool-b", "tool-c"]
     assert list(home.iterdir()) == []
 
 
 def test_a_project_without_tools_has_nothing_to_show_and_can_be_approved(home: Path, tmp_path: Path) -> None:
     (tmp_path / ".vespe").mkdir()
-    assert review(tmp_path).tools == ()
-    assert approve(review(tmp_path)).kind == "content"
+    assert reviewed(tmp_path).tools == ()
+    assert approve(reviewed(tmp_path)).kind == "content"

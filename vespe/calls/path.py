@@ -69,7 +69,7 @@ class CallPath:
 
     def check_trust(self) -> None:
         """Raise NotTrusted where the project as a whole may not run anything: what is sent elsewhere asks this first."""
-        gate.check(self.workspace.root, environ=self._environ(), trusted=self.trusted)
+        self._check()
 
     def run(self, call: Call, *, cancel: threading.Event | None = None) -> Outcome:
         """Run one call to its Outcome.
@@ -88,7 +88,7 @@ class CallPath:
         try:
             return self.workspace.tool(name)
         except errors.InvalidTool as error:
-            gate.check(self.workspace.root, tool_directory=error.path, environ=self._environ(), trusted=self.trusted)
+            self._check(error.path)
             raise
 
     @whole
@@ -151,7 +151,10 @@ class CallPath:
     def _grant(self, tool: Tool) -> gate.Grant:
         if self.granted is not None:
             return self.granted(self._project_directory(tool))
-        return gate.check(self.workspace.root, tool_directory=self._project_directory(tool), environ=self._environ(), trusted=self.trusted)
+        return self._check(self._project_directory(tool))
+
+    def _check(self, tool_directory: str | None = None) -> gate.Grant:
+        return gate.check(self.workspace.config, tool_directory, environ=self._environ(), trusted=self.trusted)
 
     def _project_directory(self, tool: Tool) -> str | None:
         return tool.directory if tool.scope == defaults.PROJECT_TOOLS else None

@@ -116,7 +116,7 @@ def _project(project_dir: str | None) -> Iterator[Diagnosis]:
 
 def _trust(workspace: Workspace) -> Diagnosis:
     try:
-        grant = gate.check(workspace.root, environ=os.environ)
+        grant = gate.check(workspace.config, environ=os.environ)
     except errors.NotTrusted as error:
         return Diagnosis(about="trust", state="warning", message=f"{error} ({error.hint})")
     return Diagnosis(about="trust", state="ok", message=f"trusted by {grant.kind}")

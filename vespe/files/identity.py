@@ -22,21 +22,23 @@ class Place:
 
     Inode numbers come back within a second on ext4: a directory that is deleted and cloned again at the same path has the same
     device and inode. Its generation (Linux: ext4, XFS, btrfs, F2FS) or its time of birth (macOS; Linux: overlay, tmpfs) differs.
-    Elsewhere (some network file systems) the device and the path must match too, and a reused inode is the residual risk.
+    Elsewhere (some network file systems) the path must match too, and a reused inode is the residual risk. `device` is the id of
+    the file system (`f_fsid`, which outlasts a restart), or the device's number where it has none; `owner` is the user's number:
+    who owns a directory can set its generation (FS_IOC_SETVERSION).
     """
 
     path: str
     inode: int
     device: int
+    owner: int = 0
     generation: int | None = None
     birth_ns: int | None = None
 
     @property
     def name(self) -> str:
         """The stem of the record's file name."""
-        if self.generation is not None:
-            return f"{self.inode:x}-g{self.generation:x}"
-        return f"{self.inode:x}-d{self.device:x}" + (f"-b{self.birth_ns:x}" if self.birth_ns is not None else "")
+        told = [("g", self.generation), ("b", self.birth_ns), ("u", self.owner)]
+        return f"{self.inode:x}-d{self.device:x}" + "".join(f"-{letter}{value:x}" for letter, value in told if value is not None)
 
     @property
     def strong(self) -> bool:
@@ -57,7 +59,8 @@ def place_of(root: str, *names: str) -> Place | None:
         return Place(
             path=os.path.join(os.path.realpath(root), *names),
             inode=status.st_ino,
-            device=status.st_dev,
+            device=os.fstatvfs(descriptor).f_fsid or status.st_dev,
+            owner=status.st_uid,
             generation=generation,
             birth_ns=_birth(descriptor, status) if generation is None else None,
         )

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from vespe import defaults
 from vespe.files.stamps import Stamp, settled, stamp
+from vespe.models import ProjectConfig
 from vespe.trust import approvals, gate
 
 
@@ -15,10 +16,14 @@ class LiveTrust:
     to bytes is checked against the bytes each time, of which only those that changed are read again.
     """
 
-    def __init__(self, root: str, *, environ: Mapping[str, str], trusted: bool = False) -> None:
-        self._check = gate.TrustCheck(root, environ=environ, trusted=trusted)
-        self._watched = (os.path.join(root, defaults.PROJECT_DIR), approvals.directory())
+    def __init__(self, config: ProjectConfig, *, environ: Mapping[str, str], trusted: bool = False) -> None:
+        self._check = gate.TrustCheck(config, environ=environ, trusted=trusted)
+        self._watched = (os.path.join(config.root, defaults.PROJECT_DIR), approvals.directory())
         self._kept: dict[str | None, tuple[gate.Grant, tuple[Stamp, ...]]] = {}
+
+    def read_anew(self, config: ProjectConfig) -> None:
+        """Take the configuration that is used from now on: which kits are active is part of an approval of bytes."""
+        self._check.config = config
 
     def check(self, tool_directory: str | None = None) -> gate.Grant:
         """Return the grant under which the tool in `tool_directory` may run now; raises as `trust.check` does."""

@@ -42,7 +42,7 @@ class ServedTools:
         self._environment = dict(os.environ)
         self._registry = registry if registry is not None else ToolRegistry()
         self._selection = selection or Selection()
-        self._trust = LiveTrust(workspace.root, environ=self._environment, trusted=trusted)
+        self._trust = LiveTrust(workspace.config, environ=self._environment, trusted=trusted)
         self._sessions = Sessions()
         self._log = CallLog(workspace.root, keep_arguments=keep_arguments, kept=True)
         self._lock = threading.RLock()
@@ -138,6 +138,7 @@ class ServedTools:
         raise errors.ToolNotFound(name[:80], hint="tools/list shows those that are served")
 
     def _look(self, workspace: Workspace, before: Snapshot | None) -> Snapshot:
+        self._trust.read_anew(workspace.config)
         path = CallPath(
             workspace=workspace,
             registry=self._registry,

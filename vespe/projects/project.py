@@ -13,6 +13,7 @@ from vespe.errors import InvalidDocument, StorageError, UsageError
 from vespe.files import atomic
 from vespe.files.trees import sweep_beside
 from vespe.models import JsonObject, JsonValue, ProjectConfig
+from vespe.trust import gate
 
 RESTRICTED: Final = frozenset(
     [
@@ -112,7 +113,8 @@ def update_config(root: str | os.PathLike[str], change: Callable[[JsonObject], N
 def set_active(root: str | os.PathLike[str], kit_ids: Iterable[str], *, active: bool = True) -> ProjectConfig:
     """Activate kits, after those that are active already and in the order given, or deactivate them.
 
-    Whether a kit exists is not asked. Raises UsageError for what is no kit id, and as `update_config` does.
+    Whether a kit exists is not asked. An approval of the project's bytes holds with these kits too. Raises UsageError for what is
+    not a kit id, and as `update_config` does.
     """
     wanted = tuple(dict.fromkeys(kit_ids))
     for kit_id in wanted if active else ():
@@ -125,7 +127,11 @@ def set_active(root: str | os.PathLike[str], kit_ids: Iterable[str], *, active: 
         if after != before:
             document["active_kits"] = after
 
-    return update_config(root, change)
+    before = read_config(root)
+    config = update_config(root, change)
+    if active:
+        gate.carry_over(before, tuple(dict.fromkeys((*before.active_kits, *wanted))))
+    return config
 
 
 def restricted_keys(document: JsonObject) -> list[str]:

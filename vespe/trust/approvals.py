@@ -1,4 +1,4 @@
-"""The user's approvals, one private file each in the user state directory: of content by digest, of places by identity."""
+"""The user's approvals, one private file each in the user state directory: of bytes in a place, of a place, of a kit's bytes."""
 
 import contextlib
 import os
@@ -16,7 +16,8 @@ from vespe.files.digests import SCHEME, File, Tree
 from vespe.files.identity import Place
 from vespe.models import JsonObject
 
-VERSION: Final = 1
+VERSION: Final = 2
+"""Version 1 approved bytes wherever they stood, and inodes whatever their file system: such approvals, but a kit's, are asked for again."""
 MAX_RECORD_BYTES: Final = 64 * 1024 * 1024
 
 
@@ -24,7 +25,7 @@ MAX_RECORD_BYTES: Final = 64 * 1024 * 1024
 class Approval:
     """One record: `kind` is `content`, `place`, `tool` or `kit`; `path` is where it was given, `when` an ISO 8601 time in UTC.
 
-    `digest`, `files` and `secrets` (names) are those of a content approval.
+    `digest`, `files`, `secrets` (names) and `scopes` (`gate.scopes_of`) are those of a content approval.
     """
 
     kind: str
@@ -33,30 +34,43 @@ class Approval:
     digest: str = ""
     files: Mapping[str, File] | None = None
     secrets: tuple[str, ...] = ()
+    scopes: tuple[str, ...] = ()
+    version: int = VERSION
+
+    def given_beneath(self, root: str) -> bool:
+        """Say whether it was given at this path, for a project or for something of it."""
+        own = os.path.join(root, defaults.PROJECT_DIR)
+        return self.path in (root, own) or self.path.startswith(f"{own}{os.sep}")
 
 
-def find_content(digest: str) -> Approval | None:
-    """Return the approval of exactly these bytes, or None."""
-    approval = _read(_content_name(digest))
-    return approval if approval and approval.digest == digest else None
+def find_content(digest: str, place: Place) -> Approval | None:
+    """Return the approval of exactly these bytes in this very project directory, or None."""
+    approval = _read(_content_name(digest, place))
+    holds = approval and _grants(approval, "content", place) and approval.digest == digest
+    return approval if holds else None
 
 
 def find_place(kind: str, place: Place) -> Approval | None:
     """Return the approval (`place` or `tool`) of this very directory, or None."""
     approval = _read(f"{kind}-{place.name}.json")
-    return approval if approval and approval.kind == kind and (place.strong or approval.path == place.path) else None
+    return approval if approval and _grants(approval, kind, place) else None
 
 
-def nearest_content(path: str, tree: Tree) -> Approval | None:
-    """Return the approval to compare a changed tree with: the last one given at this path, else the one with most files in common.
+def is_outdated(root: str) -> bool:
+    """Say whether the project at this path has an approval of an earlier version, which holds no longer."""
+    return any(approval.version < VERSION and approval.given_beneath(root) for _, approval in _all())
+
+
+def nearest_content(place: Place, tree: Tree) -> Approval | None:
+    """Return the approval to compare a tree with: the last one given for this place, else the one with most files in common.
 
     In common means the same file at the same path, and at least half of the approval's files.
     """
-    found = [approval for _, approval in _all() if approval.kind == "content"]
-    here = [approval for approval in found if approval.path == path]
+    found = [(name, approval) for name, approval in _all() if approval.kind == "content"]
+    here = [approval for name, approval in found if approval.path == place.path or name.startswith(_content_prefix(place))]
     if here:
         return max(here, key=lambda approval: approval.when)
-    alike = [(_shared(approval, tree), approval.when, approval) for approval in found]
+    alike = [(_shared(approval, tree), approval.when, approval) for _, approval in found]
     alike = [row for row in alike if row[0] and row[0] * 2 >= len(row[2].files or {})]
     return max(alike, key=lambda row: row[:2])[2] if alike else None
 
@@ -77,17 +91,18 @@ def any_content() -> bool:
     return any(name.startswith("content-") for name in _names())
 
 
-def store_content(path: str, tree: Tree, *, secrets: tuple[str, ...]) -> Approval:
-    """Keep the approval of a tree's bytes, given at `path`, with the names of the secrets that it grants."""
+def store_content(place: Place, tree: Tree, *, secrets: tuple[str, ...], scopes: tuple[str, ...]) -> Approval:
+    """Keep the approval of a tree's bytes in one project directory, with the names of the secrets that it grants."""
     digest = tree.digest
     if digest is None:
         raise ValueError("a tree with odd paths has no digest to approve")
-    document = _document("content", path) | {
+    document = _document("content", place.path) | {
         "digest": digest,
         "secrets": list(secrets),
+        "scopes": list(scopes),
         "files": {name: ["x" if file.executable else "-", file.sha256] for name, file in sorted(tree.files.items())},
     }
-    return _store(_content_name(digest), document)
+    return _store(_content_name(digest, place), document)
 
 
 def store_place(kind: str, place: Place) -> Approval:
@@ -100,17 +115,17 @@ def forget_place(kind: str, place: Place) -> None:
     _remove(f"{kind}-{place.name}.json")
 
 
-def forget(root: str, digest: str | None, places: Iterable[Place]) -> tuple[Approval, ...]:
-    """Remove every approval that could apply to the project at `root`: of these bytes, of these places, or given at its path."""
-    own = os.path.join(root, defaults.PROJECT_DIR)
-    keys = {f"{kind}-{place.name}.json" for place in places for kind in ("place", "tool")}
+def forget(root: str, places: Iterable[Place]) -> tuple[Approval, ...]:
+    """Remove every approval that could apply to the project at `root`: of these places, or given at its path."""
+    known = tuple(places)
+    keys = {f"{kind}-{place.name}.json" for place in known for kind in ("place", "tool")}
+    prefixes = tuple(_content_prefix(place) for place in known)
     gone: list[Approval] = []
     if not _names():
         return ()
     with atomic.locked(directory()):
         for name, approval in _all():
-            given_here = approval.path in (root, own) or approval.path.startswith(f"{own}{os.sep}")
-            if given_here or name in keys or (digest and approval.digest == digest):
+            if approval.given_beneath(root) or name in keys or name.startswith(prefixes):
                 _remove(name)
                 gone.append(approval)
     return tuple(gone)
@@ -121,8 +136,16 @@ def directory() -> str:
     return os.path.join(locations.user_state_dir(), "trust")
 
 
-def _content_name(digest: str) -> str:
-    return f"content-{digest.removeprefix(SCHEME)}.json"
+def _content_prefix(place: Place) -> str:
+    return f"content-{place.name}-"
+
+
+def _content_name(digest: str, place: Place) -> str:
+    return f"{_content_prefix(place)}{digest.removeprefix(SCHEME)}.json"
+
+
+def _grants(approval: Approval, kind: str, place: Place) -> bool:
+    return approval.kind == kind and approval.version == VERSION and (place.strong or approval.path == place.path)
 
 
 def _kit_name(digest: str) -> str:
@@ -197,7 +220,7 @@ def _read(name: str) -> Approval | None:
         return None
     with contextlib.suppress(InvalidDocument, AttributeError, KeyError, TypeError, ValueError):
         document = strict_json.read_object(path, limit=MAX_RECORD_BYTES)
-        return _approval(document) if document.get("version") == VERSION else None
+        return _approval(document) if document.get("version") in range(1, VERSION + 1) else None
     return None
 
 
@@ -210,6 +233,8 @@ def _approval(document: JsonObject) -> Approval:
         digest=document.get("digest", ""),
         files=files if document["kind"] == "content" else None,
         secrets=tuple(document.get("secrets", ())),
+        scopes=tuple(document.get("scopes", ())),
+        version=document["version"],
     )
 
 

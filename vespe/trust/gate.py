@@ -1,4 +1,4 @@
-"""Whether a project may run anything: the user's approval of its bytes or its place, and the approved bytes to run from."""
+"""Whether a project may run anything: the user's approval of its bytes where they are or of its place, and the bytes to run from."""
 
 import contextlib
 import os
@@ -7,11 +7,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from vespe import defaults
-from vespe.errors import NotTrusted, ProjectNotFound, Refused, StorageError, UsageError
+from vespe.errors import NotTrusted, ProjectNotFound, StorageError, UsageError
 from vespe.files import digests, identity, walk
 from vespe.files.digests import File, Tree
+from vespe.files.identity import Place
 from vespe.files.private_copy import private_copy
+from vespe.models import ProjectConfig
 from vespe.trust import approvals
+from vespe.trust.approvals import Approval
 
 TOOLS = (defaults.PROJECT_DIR, defaults.TOOLS_DIR)
 PREFIX = f"{defaults.TOOLS_DIR}/"
@@ -41,11 +44,12 @@ class TrustCheck:
     """The check of one project for a process that lives: every call checks, but only what changed is read again.
 
     A file counts as unchanged while its inode, size, times and mode are; what then runs is still verified byte by byte by
-    `pinned`.
+    `pinned`. `config` is the project's configuration as it is used: set it anew where it was read anew.
     """
 
-    def __init__(self, root: str | os.PathLike[str], *, environ: Mapping[str, str], trusted: bool = False) -> None:
-        self.root = os.path.realpath(root)
+    def __init__(self, config: ProjectConfig, *, environ: Mapping[str, str], trusted: bool = False) -> None:
+        self.config = config
+        self.root = os.path.realpath(config.root)
         self._environ = environ
         self._trusted = trusted
         self._known: dict[str, tuple[tuple[int, ...], str]] = {}
@@ -65,11 +69,12 @@ class TrustCheck:
 
     def _content(self) -> Grant:
         if not approvals.any_content():
-            raise NotTrusted(self.root)
+            raise NotTrusted(self.root, changes=_outdated(self.root))
         tree = walk.scan(self.root, *TOOLS, visit=self._visit)
-        approval = approvals.find_content(tree.digest) if tree.digest else None
+        approval = approval_of(self.config, tree)
         if approval is None:
-            raise NotTrusted(self.root, changes=changes_since_approval(self.root, tree))
+            former = former_approval(self.config, tree)
+            raise NotTrusted(self.root, changes=former.changes, same_at=former.same_at)
         return Grant(kind="content", root=self.root, files=tree.files, secrets=approval.secrets)
 
     def _visit(self, path: str, descriptor: int, status: os.stat_result) -> str:
@@ -83,9 +88,76 @@ class TrustCheck:
         return sha256
 
 
-def check(root: str | os.PathLike[str], tool_directory: str | None = None, *, environ: Mapping[str, str], trusted: bool = False) -> Grant:
+def check(config: ProjectConfig, tool_directory: str | None = None, *, environ: Mapping[str, str], trusted: bool = False) -> Grant:
     """Check once: see `TrustCheck.check`. `trusted` is the user's explicit `--trust`."""
-    return TrustCheck(root, environ=environ, trusted=trusted).check(tool_directory)
+    return TrustCheck(config, environ=environ, trusted=trusted).check(tool_directory)
+
+
+def scopes_of(config: ProjectConfig) -> tuple[str, ...]:
+    """Return where a configuration looks for names, in order, and the active kits that it has beside: what is approved with the bytes.
+
+    Whether a kit is on this machine is not asked: one that comes later was chosen already.
+    """
+    named = [config.active_kits if name == defaults.ACTIVE_KITS else (name,) for name in config.tool_resolution_order]
+    known = {defaults.PROJECT_TOOLS, *config.active_kits}
+    ordered = dict.fromkeys(name for names in named for name in names if name in known)
+    return (*ordered, *(f"{kit} (by kit/name alone)" for kit in dict.fromkeys(config.active_kits) if kit not in ordered))
+
+
+def approval_of(config: ProjectConfig, tree: Tree) -> Approval | None:
+    """Return the approval of these bytes, where they are, with no other scopes than those that were shown; or None."""
+    place = identity.place_of(os.path.realpath(config.root))
+    approval = approvals.find_content(tree.digest, place) if tree.digest and place else None
+    return approval if approval and _keeps_to(approval.scopes, scopes_of(config)) else None
+
+
+def carry_over(before: ProjectConfig, active_kits: tuple[str, ...]) -> None:
+    """Let the approval that holds for a project hold with these active kits too: for a change that its user asked for."""
+    tree = walk.scan(before.root, *TOOLS)
+    approval, place = approval_of(before, tree), identity.place_of(os.path.realpath(before.root))
+    if approval and place:
+        approvals.store_content(place, tree, secrets=approval.secrets, scopes=scopes_of(replace(before, active_kits=active_kits)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Former:
+    """What a project that is not approved is compared with: the last `approval` of it, or of one like it, and what differs.
+
+    `same_at` is the path of another project, in which exactly the same was approved.
+    """
+
+    approval: Approval | None = None
+    changes: tuple[str, ...] = ()
+    same_at: str | None = None
+
+
+def former_approval(config: ProjectConfig, tree: Tree) -> Former:
+    """Compare a project with the approval given last for its place, or with the one most alike elsewhere.
+
+    A project without tools of its own is like no other.
+    """
+    root, scopes = os.path.realpath(config.root), scopes_of(config)
+    place = identity.place_of(root) or Place(path=root, inode=0, device=0)
+    approval = approvals.nearest_content(place, tree)
+    if approval is None or approval.version < approvals.VERSION:
+        return Former(changes=_outdated(root))
+    changed = digests.changes(approval.files or {}, tree, prefix=PREFIX)
+    added = [name for name in scopes if name not in approval.scopes]
+    changed += tuple(f"{name} became one of the places that tools are taken from" for name in added)
+    if not added and not _keeps_to(approval.scopes, scopes):
+        changed += (f"names are looked for in another order: {', '.join(scopes)}",)
+    return Former(approval=approval, changes=changed, same_at=None if changed else approval.path)
+
+
+def _keeps_to(approved: tuple[str, ...], scopes: tuple[str, ...]) -> bool:
+    """Say whether the scopes are among the approved ones, in their order."""
+    rest = iter(approved)
+    return all(name in rest for name in scopes)
+
+
+def _outdated(root: str) -> tuple[str, ...]:
+    said = "an approval is of bytes where they are and of the active kits now; an earlier version asked for less"
+    return (said,) if approvals.is_outdated(root) else ()
 
 
 def trust_place(root: str | os.PathLike[str], *, staged: str = defaults.PROJECT_DIR) -> Grant:
@@ -121,26 +193,20 @@ def trust_tool(root: str | os.PathLike[str], uid: str, *, staged: str | None = N
     return Grant(kind="tool", root=real)
 
 
-def untrust(root: str | os.PathLike[str]) -> tuple[approvals.Approval, ...]:
-    """Take back every approval that applies to the project: of its present bytes, of its place, of single tools; give them.
+def untrust(root: str | os.PathLike[str]) -> tuple[Approval, ...]:
+    """Take back every approval that applies to the project: of its bytes, of its place, of single tools; return them.
 
     Raises StorageError where its tools cannot be listed: then nobody knows which approvals apply.
     """
     real = os.path.realpath(root)
-    names: list[tuple[str, ...]] = [(defaults.PROJECT_DIR,)]
+    names: list[tuple[str, ...]] = [(), (defaults.PROJECT_DIR,)]
     try:
         names += [(*TOOLS, uid) for uid in os.listdir(os.path.join(real, *TOOLS))]
     except (FileNotFoundError, NotADirectoryError):
         pass
     except OSError as error:
         raise StorageError("read", os.path.join(real, *TOOLS), error) from error
-    found = [place for place in (identity.place_of(real, *name) for name in names) if place]
-    tree = walk.scan(real, *TOOLS)
-    unread = [path for path, why in tree.odd.items() if why.startswith(walk.UNREADABLE)]
-    gone = approvals.forget(real, tree.digest, found)
-    if unread and not gone:
-        raise Refused(f"{os.path.join(real, *TOOLS, unread[0])} cannot be read, so whether these bytes are approved is not known")
-    return gone
+    return approvals.forget(real, [place for place in (identity.place_of(real, *name) for name in names) if place])
 
 
 def approved_place(root: str, tool_directory: str | None = None) -> str | None:
@@ -153,12 +219,6 @@ def approved_place(root: str, tool_directory: str | None = None) -> str | None:
         return None
     tool = identity.place_of(root, *TOOLS, uid)
     return "tool" if tool and approvals.find_place("tool", tool) else None
-
-
-def changes_since_approval(root: str, tree: Tree) -> tuple[str, ...]:
-    """Say what differs from the approval given last at this path, or from the one most alike; () where there is none."""
-    former = approvals.nearest_content(root, tree)
-    return digests.changes(former.files or {}, tree, prefix=PREFIX) if former else ()
 
 
 @contextlib.contextmanager

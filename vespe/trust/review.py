@@ -11,7 +11,7 @@ from vespe.errors import NotTrusted, Refused
 from vespe.files import digests, identity, walk
 from vespe.files.digests import File, TextDigest
 from vespe.files.identity import Place
-from vespe.models import JsonObject, JsonValue
+from vespe.models import JsonObject, JsonValue, ProjectConfig
 from vespe.tools import directory as tool_directory
 from vespe.trust import approvals, gate
 
@@ -45,7 +45,8 @@ class Review:
     """A project's tools at one moment, to show and then to approve.
 
     `digest` is None where `odd` (path beneath `.vespe/tools` -> why) says that somebody must first tidy up. `others` are files
-    of no tool. `approved` is the kind of an approval that holds now; without one, `changes` tell what differs from the last.
+    of no tool. `scopes` are the places that tools are taken from, in order: its own and those of active kits. `approved` is the
+    kind of an approval that holds now; without one, `former` tells what differs from the last. `home` is the project's directory.
     """
 
     root: str
@@ -53,9 +54,11 @@ class Review:
     tools: tuple[ToolReview, ...]
     others: tuple[str, ...]
     odd: Mapping[str, str]
+    scopes: tuple[str, ...]
     approved: str | None
-    changes: tuple[str, ...]
+    former: gate.Former
     files: Mapping[str, File]
+    home: Place | None
     place: Place | None
 
     @property
@@ -64,9 +67,9 @@ class Review:
         return tuple(sorted({name for tool in self.tools for name in tool.secrets}))
 
 
-def review(root: str | os.PathLike[str]) -> Review:
-    """Gather what an approval of the project at `root` would allow; reads only, and writes nothing anywhere."""
-    real = os.path.realpath(root)
+def review(config: ProjectConfig) -> Review:
+    """Gather what an approval of a project would allow; reads only, and writes nothing anywhere."""
+    real = os.path.realpath(config.root)
     tools = os.path.join(real, *gate.TOOLS)
     keeping = _Keeping()
     place = identity.place_of(real, defaults.PROJECT_DIR)
@@ -75,7 +78,7 @@ def review(root: str | os.PathLike[str]) -> Review:
     for path in sorted([*tree.files, *tree.odd]):
         uid, slash, rest = path.partition("/")
         beneath.setdefault(uid if slash else "", []).append(rest if slash else path)
-    approved = gate.approved_place(real) or ("content" if tree.digest and approvals.find_content(tree.digest) else None)
+    approved = gate.approved_place(real) or ("content" if gate.approval_of(config, tree) else None)
     return Review(
         root=real,
         digest=tree.digest,
@@ -83,8 +86,10 @@ def review(root: str | os.PathLike[str]) -> Review:
         others=tuple(path for path in beneath.get("", ()) if path),
         odd=tree.odd,
         approved=approved,
-        changes=() if approved else gate.changes_since_approval(real, tree),
+        scopes=gate.scopes_of(config),
+        former=gate.Former() if approved else gate.former_approval(config, tree),
         files=tree.files,
+        home=identity.place_of(real),
         place=place,
     )
 
@@ -98,6 +103,8 @@ def approve(shown: Review, *, develop: bool = False) -> gate.Grant:
     tree = walk.scan(shown.root, *gate.TOOLS)
     if tree != digests.Tree(files=shown.files, odd=shown.odd):
         raise NotTrusted(shown.root, changes=digests.changes(shown.files, tree, prefix=gate.PREFIX))
+    if shown.home is None or identity.place_of(shown.root) != shown.home:
+        raise NotTrusted(shown.root, changes=(f"{shown.root} is another directory now",))
     if develop:
         if identity.place_of(shown.root, defaults.PROJECT_DIR) != shown.place:
             raise NotTrusted(shown.root, changes=(f"{defaults.PROJECT_DIR} is another directory now",))
@@ -105,7 +112,7 @@ def approve(shown: Review, *, develop: bool = False) -> gate.Grant:
     if tree.odd:
         said = "; ".join(digests.changes({}, digests.Tree(odd=tree.odd), prefix=gate.PREFIX))
         raise Refused(f"{shown.root} cannot be approved by its bytes: {said}", hint="remove it, or trust the place with `--develop`")
-    approval = approvals.store_content(shown.root, tree, secrets=shown.secrets)
+    approval = approvals.store_content(shown.home, tree, secrets=shown.secrets, scopes=shown.scopes)
     return gate.Grant(kind="content", root=shown.root, files=tree.files, secrets=approval.secrets)
 
 

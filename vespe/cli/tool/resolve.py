@@ -41,7 +41,7 @@ def trusted(workspace: Workspace) -> Callable[[Entry], bool]:
     def may_run(entry: Entry) -> bool:
         own = entry.path if entry.scope == defaults.PROJECT_TOOLS else None
         try:
-            gate.check(workspace.root, tool_directory=own, environ=os.environ)
+            gate.check(workspace.config, tool_directory=own, environ=os.environ)
         except errors.NotTrusted:
             return False
         return True
