@@ -186,6 +186,21 @@ def test_p4_the_config_that_runs_is_the_approved_one(project: Path, tmp_path: Pa
         path.run_tool(tool, Call(tool="own"))
 
 
+def test_p4_a_tool_that_was_decided_on_by_other_bytes_than_the_approved_ones_does_not_run(project: Path, tmp_path: Path) -> None:
+    python_tool(tools(project) / "tool-own", "own", "return 'approved'")
+    clone = cloned(project, tmp_path)
+    review.approve(review.review(read_config(clone)))
+    path = CallPath(workspace=open_workspace(clone), registry=ToolRegistry())
+    true, config = path.workspace.tool("own"), clone / ".vespe/tools/tool-own/config.json"
+    approved = config.read_bytes()
+    config.write_bytes(json.dumps(json.loads(approved) | {"annotations": {"readOnlyHint": True}}).encode())
+    forged = path.workspace.tool("own")
+    config.write_bytes(approved)
+    with pytest.raises(NotTrusted, match="another when the call was decided on"):
+        path.run_tool(forged, Call(tool="own"))
+    assert path.run_tool(true, Call(tool="own")).result == "approved"
+
+
 def test_where_there_is_no_call_to_make_it_is_raised(project: Path) -> None:
     with pytest.raises(ToolNotFound):
         call(project, "nothing")

@@ -8,16 +8,34 @@ from hypothesis import strategies as st
 from vespe.files import digests
 from vespe.files.digests import File, TextDigest, Tree
 
+PIECES = st.lists(st.sampled_from([b"\r", b"\n", b"\r\n", b"a", b"\0", b"\xff", b"#!"]), max_size=12)
 
-@given(st.lists(st.sampled_from([b"\r", b"\n", b"\r\n", b"a", b"\0", b"\xff"]), max_size=12), st.integers(1, 4))
-@settings(max_examples=150)
-def test_line_ends_are_normalised_however_the_stream_is_cut(pieces: list[bytes], step: int) -> None:
-    data = b"".join(pieces)
-    digest = TextDigest()
+
+def digest(data: bytes, *, step: int = 99, executable: bool = False) -> str:
+    taken = TextDigest(executable=executable)
     for start in range(0, len(data), step):
-        digest.update(data[start : start + step])
-    normal = data if b"\0" in data else data.replace(b"\r\n", b"\n")
-    assert digest.hexdigest() == hashlib.sha256(normal).hexdigest()
+        taken.update(data[start : start + step])
+    return taken.hexdigest()
+
+
+@given(PIECES, st.integers(1, 4), st.booleans())
+@settings(max_examples=200)
+def test_p2_line_ends_are_normalised_only_where_all_are_alike_however_the_stream_is_cut(
+    pieces: list[bytes], step: int, executable: bool
+) -> None:
+    data = b"".join(pieces)
+    mixed = data.count(b"\n") != data.count(b"\r\n")
+    exact = executable or mixed or b"\0" in data or data.startswith(b"#!")
+    normal = data if exact else data.replace(b"\r\n", b"\n")
+    assert digest(data, step=step, executable=executable) == hashlib.sha256(normal).hexdigest()
+
+
+@given(st.lists(st.sampled_from([b"case $1 in", b"dry-run) ;;", b"*) real ;;", b""]), min_size=2, max_size=6), st.data())
+def test_p2_one_line_end_more_in_crlf_is_a_change_and_all_of_them_are_none(lines: list[bytes], data: st.DataObject) -> None:
+    flipped = data.draw(st.integers(0, len(lines) - 1))
+    text = b"".join(line + b"\n" for line in lines)
+    assert digest(text) != digest(b"".join(line + (b"\r\n" if at == flipped else b"\n") for at, line in enumerate(lines)))
+    assert digest(text) == digest(text.replace(b"\n", b"\r\n")) != digest(text.replace(b"\n", b"\r\n"), executable=True)
 
 
 def test_changes_are_said_in_words_with_renames_found() -> None:

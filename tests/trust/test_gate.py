@@ -129,9 +129,17 @@ def test_p1_an_approval_of_an_earlier_version_is_asked_for_again_with_its_reason
 def test_p2_a_windows_checkout_of_the_same_text_is_the_same_project(clone: Path) -> None:
     approve_bytes(clone)
     for path in tools(clone).rglob("*"):
-        if path.is_file() and b"\0" not in path.read_bytes():
+        if path.is_file() and path.suffix not in (".pyc", ".sh"):
             path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
     assert check(clone).kind == "content"
+
+
+@pytest.mark.parametrize("name", ["tool-a/main.py", "tool-b/run.sh"])
+def test_p2_one_line_end_that_becomes_crlf_revokes_and_is_named(clone: Path, name: str) -> None:
+    approve_bytes(clone)
+    path = tools(clone) / name
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n", 1))
+    assert changes(clone) == (f"changed tools/{name}",)
 
 
 def test_p2_the_line_ends_of_binaries_are_content(clone: Path) -> None:

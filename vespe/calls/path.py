@@ -191,8 +191,13 @@ class CallPath:
             return
         own = self._project_directory(tool) is not None
         with gate.pinned(tool.directory, grant) if own else pinned.pinned(tool.directory) as directory:
-            copied = directory != tool.directory
-            yield (tool_directory.load(directory, scope=tool.scope, kit_id=tool.kit_id) if copied else tool), directory
+            if directory == tool.directory:
+                yield tool, directory
+                return
+            approved = tool_directory.load(directory, scope=tool.scope, kit_id=tool.kit_id)
+            if approved.document != tool.document:
+                raise errors.NotTrusted(tool.directory, changes=(f"{defaults.CONFIG_FILE} was another when the call was decided on",))
+            yield approved, directory
 
     def _secrets(self, tool: Tool, grant: gate.Grant) -> dict[str, str]:
         own = self._project_directory(tool) is not None

@@ -44,27 +44,32 @@ def manifest_of(files: Mapping[str, File]) -> bytes:
 
 
 class TextDigest:
-    """SHA-256 of a stream in which CRLF counts as LF, unless a NUL anywhere says that it is no text; a lone CR is a CR.
+    """SHA-256 of a stream in which CRLF counts as LF, where every one of its line ends is a CRLF; else of the bytes as they are.
 
-    That is what git does to text on a checkout with other line ends, so that such a checkout is the same project.
+    That is what git does to text on a checkout with other line ends, so that such a checkout is the same project. One CR more is
+    a change, which can send a shell another way. So is any in a program: what is `executable`, or begins with `#!`, and what
+    holds a NUL is not text.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, executable: bool = False) -> None:
         self._raw = hashlib.sha256()
-        self._text: hashlib._Hash | None = self._raw
-        self._held = b""
+        self._text: hashlib._Hash | None = None if executable else hashlib.sha256()
+        self._head = self._held = b""
 
     def update(self, chunk: bytes) -> None:
         """Take the next bytes of the stream, cut anywhere."""
-        if b"\0" in chunk:
-            self._text = None
-        elif self._text is self._raw and b"\r" in chunk:
-            self._text = self._raw.copy()
-        if self._text is not None and self._text is not self._raw:
-            text = self._held + chunk
-            self._held = b"\r" if text.endswith(b"\r") else b""
-            self._text.update(text[: len(text) - len(self._held)].replace(b"\r\n", b"\n"))
         self._raw.update(chunk)
+        if len(self._head) < 2:
+            self._head = (self._head + chunk)[:2]
+        if self._text is None:
+            return
+        text = self._held + chunk
+        self._held = b"\r" if text.endswith(b"\r") else b""
+        ready = text[: len(text) - len(self._held)]
+        if self._head == b"#!" or b"\0" in chunk or ready.count(b"\n") != ready.count(b"\r\n"):
+            self._text = None
+        else:
+            self._text.update(ready.replace(b"\r\n", b"\n"))
 
     def hexdigest(self) -> str:
         """Return the digest of what came, once, at the end."""

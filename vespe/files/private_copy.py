@@ -63,7 +63,7 @@ class _Copy:
             written = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
         except OSError as error:
             raise StorageError("write", target, error) from error
-        digest = hashlib.sha256() if self._raw else TextDigest()
+        digest = hashlib.sha256() if self._raw else TextDigest(executable=mode == 0o700)
         try:
             for chunk in walk.open_chunks(descriptor, status):
                 digest.update(chunk)

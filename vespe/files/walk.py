@@ -69,7 +69,7 @@ def open_beneath(root: str, *names: str) -> int:
 
 def hash_file(path: str, descriptor: int, status: os.stat_result) -> str:
     """Return the SHA-256 (hex) of an open file's normalised bytes: the plain Visit."""
-    digest = TextDigest()
+    digest = TextDigest(executable=bool(status.st_mode & stat.S_IXUSR))
     for chunk in open_chunks(descriptor, status):
         digest.update(chunk)
     return digest.hexdigest()

@@ -2,6 +2,7 @@
 
 import os
 import re
+import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -131,7 +132,7 @@ class _Keeping:
         if rest != defaults.CONFIG_FILE or status.st_size > defaults.MAX_FILE_BYTES:
             return walk.hash_file(path, descriptor, status)
         self.kept[uid] = b"".join(walk.chunks(descriptor, status))
-        digest = TextDigest()
+        digest = TextDigest(executable=bool(status.st_mode & stat.S_IXUSR))
         digest.update(self.kept[uid])
         return digest.hexdigest()
 
