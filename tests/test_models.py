@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from vespe import models
+from vespe.errors import TimedOut, ToolExecutionError
 from vespe.models import Call, Candidate, Entry, Failure, Outcome, ProjectConfig, Resolution, Tool
 
 VALUES = [value for value in vars(models).values() if inspect.isclass(value) and dataclasses.is_dataclass(value)]
@@ -83,3 +84,18 @@ def test_a_resolution_shows_what_it_shadows_in_order() -> None:
 
 def test_a_project_looks_at_its_own_tools_first() -> None:
     assert ProjectConfig().tool_resolution_order == ("project_tools", "active_kits")
+
+
+def test_a_good_outcome_unwraps_to_its_result_and_a_failed_one_raises_the_class_of_its_code() -> None:
+    assert Outcome(tool="t", uid=None, result={"a": 1}).unwrap() == {"a": 1}
+    failed = Outcome(tool="t", uid=None, error=Failure(code="timed_out", message="too slow", hint="wait", details={"seconds": 1}))
+    with pytest.raises(TimedOut, match="too slow") as caught:
+        failed.unwrap()
+    assert (caught.value.hint, caught.value.details, caught.value.__notes__) == ("wait", {"seconds": 1}, ["hint: wait"])
+
+
+@pytest.mark.parametrize("code", ["denied", "max_calls_per_tool", "nobody_knows"])
+def test_a_code_without_a_class_is_raised_as_a_failed_tool_with_that_code(code: str) -> None:
+    with pytest.raises(ToolExecutionError) as caught:
+        Outcome(tool="t", uid=None, error=Failure(code=code, message="no")).unwrap()
+    assert caught.value.code == code

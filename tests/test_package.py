@@ -12,6 +12,8 @@ from vespe import defaults
 PROMISED = {
     "Agent",
     "AgentOptions",
+    "AmbiguousTool",
+    "Answer",
     "AnthropicProvider",
     "Call",
     "CallPolicy",
@@ -22,17 +24,28 @@ PROMISED = {
     "GptHandler",
     "GptStreamingProcessor",
     "Implementation",
+    "InvalidArguments",
+    "InvalidDocument",
+    "InvalidTool",
     "Kit",
+    "KitNotFound",
     "LLMProvider",
     "Limits",
+    "MissingExtra",
+    "NotTrusted",
     "OllamaHandler",
     "OllamaProvider",
     "OllamaStreamingProcessor",
     "OpenAIProvider",
     "Outcome",
+    "ParsingError",
     "Patience",
     "Project",
     "ProjectConfig",
+    "ProjectNotFound",
+    "Question",
+    "RecordingProvider",
+    "ReplayProvider",
     "Resolution",
     "RunResult",
     "SimulatedProvider",
@@ -41,10 +54,14 @@ PROMISED = {
     "StreamResult",
     "StreamingRequest",
     "Tool",
+    "ToolExecutionError",
     "ToolHandler",
     "ToolImplementation",
+    "ToolImplementationNotFound",
+    "ToolNotFound",
     "ToolRegistry",
     "Transcript",
+    "UsageError",
     "VespeError",
     "__version__",
     "create_tool",
@@ -72,7 +89,7 @@ def test_every_public_name_is_documented(name: str) -> None:
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'Tols'"):
-        vespe.Tols  # noqa: B018  # the access is the test
+        vespe.Tols  # type: ignore[attr-defined]  # noqa: B018  # the access is the test
 
 
 def test_the_version_is_written_in_one_place() -> None:

@@ -4,6 +4,7 @@
 """
 
 import importlib
+import sys
 from typing import TYPE_CHECKING, Any
 
 from vespe.defaults import VERSION as __version__
@@ -19,17 +20,33 @@ if TYPE_CHECKING:
     from vespe.agents.handlers import ClaudeHandler, GptHandler, OllamaHandler
     from vespe.agents.limits import Limits
     from vespe.agents.loop import RunResult
-    from vespe.agents.policy import CallPolicy
+    from vespe.agents.policy import Answer, CallPolicy, Question
     from vespe.agents.providers.anthropic import AnthropicProvider
     from vespe.agents.providers.base import LLMProvider
     from vespe.agents.providers.ollama import OllamaProvider
     from vespe.agents.providers.openai import OpenAIProvider
     from vespe.agents.providers.retries import Patience
     from vespe.agents.providers.simulated import SimulatedProvider
+    from vespe.agents.recordings import RecordingProvider, ReplayProvider
     from vespe.agents.transcripts import Transcript
     from vespe.calls.progress import report_message, report_progress
     from vespe.calls.registry import ToolImplementation, ToolRegistry
-    from vespe.errors import VespeError
+    from vespe.errors import (
+        AmbiguousTool,
+        InvalidArguments,
+        InvalidDocument,
+        InvalidTool,
+        KitNotFound,
+        MissingExtra,
+        NotTrusted,
+        ParsingError,
+        ProjectNotFound,
+        ToolExecutionError,
+        ToolImplementationNotFound,
+        ToolNotFound,
+        UsageError,
+        VespeError,
+    )
     from vespe.library import Project, create_tool, execute_tool, list_available_tools, load_tool, resolve_tool
     from vespe.mcp_server.library import serve_stdio
     from vespe.models import Call, Failure, Implementation, Kit, Outcome, ProjectConfig, Resolution, Tool
@@ -37,6 +54,8 @@ if TYPE_CHECKING:
 __all__ = [
     "Agent",
     "AgentOptions",
+    "AmbiguousTool",
+    "Answer",
     "AnthropicProvider",
     "Call",
     "CallPolicy",
@@ -47,17 +66,28 @@ __all__ = [
     "GptHandler",
     "GptStreamingProcessor",
     "Implementation",
+    "InvalidArguments",
+    "InvalidDocument",
+    "InvalidTool",
     "Kit",
+    "KitNotFound",
     "LLMProvider",
     "Limits",
+    "MissingExtra",
+    "NotTrusted",
     "OllamaHandler",
     "OllamaProvider",
     "OllamaStreamingProcessor",
     "OpenAIProvider",
     "Outcome",
+    "ParsingError",
     "Patience",
     "Project",
     "ProjectConfig",
+    "ProjectNotFound",
+    "Question",
+    "RecordingProvider",
+    "ReplayProvider",
     "Resolution",
     "RunResult",
     "SimulatedProvider",
@@ -66,10 +96,14 @@ __all__ = [
     "StreamResult",
     "StreamingRequest",
     "Tool",
+    "ToolExecutionError",
     "ToolHandler",
     "ToolImplementation",
+    "ToolImplementationNotFound",
+    "ToolNotFound",
     "ToolRegistry",
     "Transcript",
+    "UsageError",
     "VespeError",
     "__version__",
     "create_tool",
@@ -97,7 +131,8 @@ _MODULES = {
     "OpenAIProvider": "vespe.agents.providers.openai",
     "Patience": "vespe.agents.providers.retries",
     "SimulatedProvider": "vespe.agents.providers.simulated",
-    "CallPolicy": "vespe.agents.policy",
+    **dict.fromkeys(("Answer", "CallPolicy", "Question"), "vespe.agents.policy"),
+    **dict.fromkeys(("RecordingProvider", "ReplayProvider"), "vespe.agents.recordings"),
     "ClaudeHandler": "vespe.agents.handlers",
     "EventSystem": "vespe.agents.events",
     "GptHandler": "vespe.agents.handlers",
@@ -109,17 +144,51 @@ _MODULES = {
     "GptStreamingProcessor": "vespe.adapters.streams.openai",
     "OllamaStreamingProcessor": "vespe.adapters.streams.ollama",
     "StreamEvent": "vespe.adapters.streams.base",
-    "VespeError": "vespe.errors",
+    **dict.fromkeys(
+        (
+            "AmbiguousTool",
+            "InvalidArguments",
+            "InvalidDocument",
+            "InvalidTool",
+            "KitNotFound",
+            "MissingExtra",
+            "NotTrusted",
+            "ParsingError",
+            "ProjectNotFound",
+            "ToolExecutionError",
+            "ToolImplementationNotFound",
+            "ToolNotFound",
+            "UsageError",
+            "VespeError",
+        ),
+        "vespe.errors",
+    ),
     "serve_stdio": "vespe.mcp_server.library",
 }
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _MODULES:
-        raise AttributeError(f"module 'vespe' has no attribute {name!r}")
-    value = getattr(importlib.import_module(_MODULES[name]), name)
-    globals()[name] = value
-    return value
+class _Moved:
+    """Finds modules by the names that earlier versions taught; asked last, for what nothing else finds."""
+
+    @staticmethod
+    def find_spec(name: str, *_: object) -> Any:
+        if not name.startswith("vespe."):
+            return None
+        from vespe.moved import spec_of
+
+        return spec_of(name)
+
+
+sys.meta_path.append(_Moved)  # a finder by its one method
+
+if not TYPE_CHECKING:  # a type checker knows the names above, and no other
+
+    def __getattr__(name: str) -> Any:
+        if name not in _MODULES:
+            raise AttributeError(f"module 'vespe' has no attribute {name!r}")
+        value = getattr(importlib.import_module(_MODULES[name]), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

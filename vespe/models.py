@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
+from vespe.errors import ToolExecutionError, VespeError
+
 JsonValue: TypeAlias = Any
 """What `json` reads: dict, list, str, int, float, bool or None."""
 JsonObject: TypeAlias = dict[str, Any]
@@ -188,6 +190,15 @@ class Outcome:
         """Whether the call succeeded."""
         return self.error is None
 
+    def unwrap(self) -> JsonValue:
+        """Return the result, or raise the error: the class of `vespe.errors` whose `code` it has, the hint as a note of the traceback.
+
+        A code without a class of its own is raised as ToolExecutionError. `outcome.unwrap()["words"]` is all that a script needs.
+        """
+        if self.error is None:
+            return self.result
+        raise _error_of(self.error)
+
     def to_dict(self) -> JsonObject:
         """The JSON shape of `vespe tool run --json` (design, section 6)."""
         document: JsonObject = {"ok": self.ok}
@@ -206,6 +217,21 @@ class Outcome:
         optional: Mapping[str, Any] = {"output_file": self.output_file, "logs": self.logs, "notes": list(self.notes)}
         document.update({key: value for key, value in optional.items() if value})
         return document
+
+
+def _error_of(failure: Failure) -> VespeError:
+    kinds, waiting = dict[str, type[VespeError]](), [VespeError]
+    while waiting:
+        kind = waiting.pop()
+        kinds.setdefault(kind.code, kind)
+        waiting += kind.__subclasses__()
+    found = kinds.get(failure.code, ToolExecutionError)
+    error = found.__new__(found)
+    VespeError.__init__(error, failure.message, hint=failure.hint, details=failure.details)
+    vars(error)["code"] = failure.code
+    if failure.hint:
+        error.add_note(f"hint: {failure.hint}")
+    return error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

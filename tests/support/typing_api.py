@@ -21,6 +21,7 @@ from vespe import (
     ToolRegistry,
     execute_tool,
 )
+from vespe import NothingOfThatName as wrong_name  # type: ignore[attr-defined]  # an unneeded ignore is an error
 from vespe.adapters.streams.base import StreamingProcessor
 
 
@@ -36,8 +37,14 @@ def ask(provider: LLMProvider) -> None:
     assert_type(agent.run("go"), RunResult)
 
 
+def add(a: int, b: int) -> int:
+    return a + b
+
+
 def use(registry: ToolRegistry) -> None:
-    registry.register(Adder())
+    assert_type(registry.register(Adder()), Adder)
+    assert_type(registry.register(add)(1, 2), int)
+    assert wrong_name
     assert_type(registry.get("add"), ToolImplementation)
     project = Project(registry=registry)
     assert_type(project.create_tool("x", type="python_script"), Tool)
