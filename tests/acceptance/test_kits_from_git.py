@@ -48,7 +48,7 @@ def test_p10_a_source_that_hangs_ends_the_command_with_124(served: GitServer, pr
     served.misbehave = lambda exchange: not served.server.stopping.wait()
     arguments = ["kit", "install", served.url("kit"), "--yes", "--json"]
     run = f"from vespe.cli import main; sys.exit(main({arguments!r}))"
-    code = f"import sys; from vespe.git import repository as git; git.TIMEOUT_S = 1.0; {run}"
+    code = f"import sys; from vespe.git import session as git; git.TIMEOUT_S = 1.0; {run}"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=project, capture_output=True, text=True, encoding="utf-8", timeout=PATIENCE_S, check=False
     )

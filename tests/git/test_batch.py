@@ -11,9 +11,10 @@ from tests.kits.test_fetch import TREES
 from tests.support import gitrepo
 from vespe.errors import NotFound, Refused, TimedOut
 from vespe.files.entries import EXECUTABLE, FILE, TreeEntry
-from vespe.git import batch, repository
+from vespe.git import batch
 from vespe.git import objects as git_objects
-from vespe.git.repository import Object, Session
+from vespe.git import session as git_session
+from vespe.git.session import Object, Session
 
 
 def session_of(source: Path) -> Session:
@@ -22,7 +23,7 @@ def session_of(source: Path) -> Session:
 
 
 def whole(here: Session) -> Session:
-    return dataclasses.replace(here, objects=batch.parsed(here, repository.run(here, *batch.QUESTION, cap_bytes=batch.MAX_BYTES)))
+    return dataclasses.replace(here, objects=batch.parsed(here, git_session.run(here, *batch.QUESTION, cap_bytes=batch.MAX_BYTES)))
 
 
 def listed(here: Session, tree: str, *paths: str, recursive: bool = True) -> list[TreeEntry]:

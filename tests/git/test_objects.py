@@ -9,7 +9,7 @@ from tests.support.gitrepo import git
 from vespe.errors import NotFound, Refused
 from vespe.files.entries import DIRECTORY, EXECUTABLE, FILE
 from vespe.git import objects
-from vespe.git.repository import Session
+from vespe.git.session import Session
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from tests.support.gitrepo import git
 from vespe.errors import NotFound
 from vespe.git import refs
 from vespe.git.refs import RemoteRef
-from vespe.git.repository import Session
+from vespe.git.session import Session
 
 
 def meaning(tmp_path: Path, source: Path, ref: str | None) -> RemoteRef:

@@ -56,6 +56,13 @@ def test_what_git_does_not_have_is_a_usage_error(repository: Path, name: str) ->
         pass
 
 
+def test_it_is_said_whether_the_revision_is_missing_or_the_directory(repository: Path) -> None:
+    with pytest.raises(UsageError, match="'nowhere' is not a git revision"), checked_out("nowhere:tools", cwd=str(repository)):
+        pass
+    with pytest.raises(UsageError, match="no directory 'main:none'"), checked_out("main:none", cwd=str(repository)):
+        pass
+
+
 def test_outside_a_repository_nothing_is_found(tmp_path: Path, home: Path) -> None:
     with pytest.raises((NotFound, UsageError)), checked_out("main:tools", cwd=str(tmp_path)):
         pass

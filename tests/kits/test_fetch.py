@@ -14,7 +14,7 @@ from tests.support.gitrepo import git
 from tests.support.ondisk import write_kit
 from vespe.errors import InvalidDocument, NotFound, Refused
 from vespe.files.entries import FILE, TreeEntry
-from vespe.git.repository import Session
+from vespe.git.session import Session
 from vespe.kits import archives, fetch, sources
 from vespe.kits.fetch import Fetched, Request
 from vespe.kits.origins import CommitOrigin

@@ -6,7 +6,7 @@ import pytest
 
 from tests.support import gitrepo, ondisk
 from vespe.errors import NotFound, Refused
-from vespe.git.repository import Session
+from vespe.git.session import Session
 from vespe.kits.origins import CommitOrigin, FolderOrigin, Origin
 
 

@@ -9,7 +9,7 @@ from tests.support.ondisk import python_tool, vespe, write_kit
 from vespe.errors import InvalidDocument, Refused
 from vespe.git import objects, refs
 from vespe.git.refs import RemoteRef
-from vespe.git.repository import Session
+from vespe.git.session import Session
 from vespe.kits import signatures
 from vespe.kits.lock import LockedKit
 from vespe.projects import user_config

@@ -143,7 +143,7 @@ def test_p17_git_shows_where_a_link_leads_and_never_what_is_there(repo: Path, tm
     for name, inputs in GIT_TOOLS.items():
         given += [run(name, repo, **{**inputs, "path": path}) for path in ("link", ".") if name != "git_blame"]
     assert "the secret" not in str(given) and "../secret.txt" in str(given)
-    with pytest.raises(ToolExecutionError):
+    with pytest.raises(InvalidArguments):
         run("git_blame", repo, path="out/secret.txt")
 
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from vespe.errors import NotFound, Refused
 from vespe.files.entries import DIRECTORY, EXECUTABLE, FILE, TreeEntry
-from vespe.git.repository import Object, Session
+from vespe.git.session import Object, Session
 
 MAX_BYTES: Final = 16 * 1024 * 1024
 """Of all objects of a repository as git prints them; what is larger is asked for piece by piece."""

@@ -9,8 +9,8 @@ from vespe.errors import NotFound, OutputTooLarge, Refused, SourceUnavailable, S
 from vespe.files import atomic
 from vespe.files.entries import TreeEntry
 from vespe.git import batch as git_batch
-from vespe.git import repository
-from vespe.git.repository import Session
+from vespe.git import session as git_session
+from vespe.git.session import Session
 
 _MAX_LISTING: Final = 8 * 1024 * 1024
 """Bytes of one listing: more than 10,000 entries with paths as long as they may be on average."""
@@ -34,7 +34,9 @@ def fetch(session: Session, url: str, wanted: str) -> str:
     _fetch(session, url, wanted)
     if commit := git_batch.commit_of(session.objects, wanted):
         return commit
-    peeled = repository.run(session, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{wanted}^{{commit}}", cap_bytes=_MAX_LISTING)
+    peeled = git_session.run(
+        session, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{wanted}^{{commit}}", cap_bytes=_MAX_LISTING
+    )
     return peeled.decode("ascii").strip()
 
 
@@ -55,7 +57,7 @@ def _fetch(session: Session, url: str, what: str) -> None:
     """Fetch, and take the objects into the session's memory where they are few; git is started once for both."""
     session.objects.clear()
     try:
-        said = repository.run(session, "fetch", *_FETCH, "--", url, what, then=git_batch.QUESTION, cap_bytes=git_batch.MAX_BYTES)
+        said = git_session.run(session, "fetch", *_FETCH, "--", url, what, then=git_batch.QUESTION, cap_bytes=git_batch.MAX_BYTES)
     except OutputTooLarge:  # what was fetched is there, and is asked for piece by piece
         return
     session.objects.update(git_batch.parsed(session, said))
@@ -84,7 +86,7 @@ def list_tree(session: Session, tree: str, *paths: str, recursive: bool = True) 
     options = ("-r", "-t") if recursive else ()
     cut = b""
     try:
-        listing = repository.run(session, "ls-tree", *options, "-z", "-l", "--full-tree", tree, "--", *paths, cap_bytes=_MAX_LISTING)
+        listing = git_session.run(session, "ls-tree", *options, "-z", "-l", "--full-tree", tree, "--", *paths, cap_bytes=_MAX_LISTING)
     except OutputTooLarge as error:
         listing, _, cut = error.kept.rpartition(b"\0")
         cut = cut or b"?"
@@ -116,7 +118,7 @@ def read_blobs(session: Session, wanted: Sequence[TreeEntry]) -> Iterator[tuple[
 def _batch(session: Session, batch: Sequence[TreeEntry]) -> Iterator[tuple[TreeEntry, bytes]]:
     asked = "".join(f"{entry.key}\n" for entry in batch).encode("ascii")
     cap = sum(entry.size + 128 for entry in batch)
-    given = repository.run(session, "cat-file", "--batch", "--buffer", stdin=asked, cap_bytes=cap)
+    given = git_session.run(session, "cat-file", "--batch", "--buffer", stdin=asked, cap_bytes=cap)
     at = 0
     for entry in batch:
         header = f"{entry.key} blob {entry.size}\n".encode("ascii")
@@ -129,7 +131,7 @@ def _batch(session: Session, batch: Sequence[TreeEntry]) -> Iterator[tuple[TreeE
 
 def _bounded(session: Session, listing: Iterator[TreeEntry]) -> Iterator[TreeEntry]:
     left = _MAX_LISTING
-    repository.check_time(session)
+    git_session.check_time(session)
     for entry in listing:
         left -= len(entry.path) + _ROW_BYTES
         if left < 0:
@@ -138,7 +140,7 @@ def _bounded(session: Session, listing: Iterator[TreeEntry]) -> Iterator[TreeEnt
 
 
 def _as_listed(session: Session, entry: TreeEntry) -> bytes:
-    repository.check_time(session)
+    git_session.check_time(session)
     data = git_batch.contents(session, entry)
     if len(data) != entry.size:
         raise _other_bytes(session, entry)

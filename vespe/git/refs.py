@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from vespe.errors import NotFound, OutputTooLarge, Refused
-from vespe.git import repository
-from vespe.git.repository import Session
+from vespe.git import session as git_session
+from vespe.git.session import Session
 
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _MAX_LISTING: Final = 32 * 1024 * 1024
@@ -51,7 +51,7 @@ def resolve(session: Session, url: str, ref: str | None) -> RemoteRef:
 
 def _advertised(session: Session, url: str) -> dict[str, str]:
     try:
-        listing = repository.run(session, "ls-remote", "--quiet", "--", url, cap_bytes=_MAX_LISTING)
+        listing = git_session.run(session, "ls-remote", "--quiet", "--", url, cap_bytes=_MAX_LISTING)
     except OutputTooLarge:
         raise Refused(f"{session.what} lists more than {_MAX_LISTING // 2**20} MiB of refs, and was left") from None
     found = (_LINE.fullmatch(line) for line in listing.decode("utf-8", "replace").splitlines())

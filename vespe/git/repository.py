@@ -1,25 +1,28 @@
-"""git as a runner of fixed argv over one bare repository of ours: no checkout, no hook, no prompt, no protocol but the one asked for."""
+"""git, started in one hardened way: every setting, variable and check that keeps a repository from running its own programs."""
 
 import os
-import threading
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, NamedTuple
 
-from vespe.errors import Interrupted, NotFound, Refused, SourceUnavailable, TimedOut, ToolExecutionError, VespeError
-from vespe.processes import process
-from vespe.processes.signals import whole
+from vespe import defaults
+from vespe.errors import ToolExecutionError
 
-TIMEOUT_S: Final = 120.0
-"""For all that one source is asked for together."""
-MAX_FETCHED_BYTES: Final = 512 * 1024 * 1024
-"""On disk, of one repository's one commit."""
 _SETTINGS: Final = (
-    "protocol.allow=never",
-    "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "core.alternateRefsCommand=",
+    "core.quotePath=false",
+    "protocol.allow=never",
+    "safe.bareRepository=explicit",  # a model that writes HEAD, config, objects and refs makes a repository of its directory
+    "submodule.recurse=false",
+    "log.showSignature=false",
+    "i18n.commitEncoding=utf-8",
+    "credential.interactive=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+)
+_FETCH_SETTINGS: Final = (
     "core.attributesFile=/dev/null",
     "core.bigFileThreshold=1m",
     "core.fsync=none",
@@ -28,15 +31,25 @@ _SETTINGS: Final = (
     "fetch.unpackLimit=1",
     "fetch.recurseSubmodules=false",
     "fetch.writeCommitGraph=false",
-    "submodule.recurse=false",
-    "gc.auto=0",
-    "maintenance.auto=false",
     "http.followRedirects=initial",
     "uploadpack.packObjectsHook=",
-    "credential.interactive=false",
+    "gpg.format=ssh",
+    "gpg.ssh.program=ssh-keygen",
+    "gpg.ssh.revocationFile=",
     "protocol.version=2",
 )
-_ARGV: Final = ("git", "--no-pager", "--no-optional-locks", *(word for setting in _SETTINGS for word in ("-c", setting)))
+
+
+def _words(settings: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(word for setting in settings for word in ("-c", setting))
+
+
+GIT: Final = ("git", *_words(_SETTINGS), "--no-pager", "--no-optional-locks")
+"""What every git command begins with. The git tools of the kit git_and_programs, which are shell commands, spell it out."""
+FETCHING: Final = (*GIT, *_words(_FETCH_SETTINGS))
+"""What a command begins with in a bare repository of ours, into which a stranger's objects are fetched."""
+DIFF: Final = ("--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--submodule=short", "--ignore-submodules=all")
+"""What every diff says: a submodule's own configuration is reached by no flag but these two."""
 _SSH: Final = "ssh -o BatchMode=yes -o ForwardAgent=no -o ForwardX11=no -o PermitLocalCommand=no"
 _PASSED: Final = (
     "PATH", "HOME", "USER", "TMPDIR", "LANG", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "SSH_AUTH_SOCK", "DBUS_SESSION_BUS_ADDRESS",
@@ -57,150 +70,123 @@ _FIXED: Final = {
     "GIT_LITERAL_PATHSPECS": "1",
     "LC_ALL": "C",
 }
-_PROTOCOLS: Final = {"https": "https:ssh", "ssh": "ssh", "path": "file"}
-"""By a source's kind; a user may let https addresses stand for ssh ones (`url.….insteadOf`), and nothing else."""
-_POLL_S: Final = 0.1
-_SAY_S: Final = 2.0
+_TIMEOUT_S: Final = 60.0
+_MAX_OUTPUT: Final = 64 * defaults.MAX_FILE_BYTES
+_PROGRAMS: Final = r"^(filter\..*\.(clean|smudge|process)|lfs\.(extension|customtransfer)\..*|hook\..*\.command)$"
+"""Programs that no flag of git's keeps it from running while it compares or stages files; git-lfs, where a user has it, runs its own."""
+USERS: Final = frozenset({"system", "global", "command"})
+"""Where the user's own programs stand, which are the user's to run; a repository's come with it, or from whoever wrote in it."""
+
+Run = Callable[..., Any]
+"""`subprocess.run`, or what behaves like it: a tool, which is a bounded process itself, gives that."""
 
 
-class Object(NamedTuple):
-    """One object of git's: its kind (`blob`, `tree`, `commit`, `tag`) and its bytes."""
+class Answer(NamedTuple):
+    """What a git command came to: its exit status, what it printed, and what it complained of."""
 
-    kind: bytes
-    data: bytes
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Session:
-    """What is asked of one source: `directory` for a bare repository of ours, and the time by which all has to be done.
-
-    `what` is what sentences call the source, `kind` its kind; `progress` is told what takes long. `objects` are those of the
-    repository by their ids, where they are few enough to be held in memory; it is empty otherwise.
-    """
-
-    directory: str
-    what: str
-    kind: str
-    progress: Callable[[str], None] | None = None
-    objects: dict[str, Object] = field(default_factory=dict, compare=False, repr=False)
-    deadline: float = field(default_factory=lambda: time.monotonic() + TIMEOUT_S)
+    status: int
+    output: bytes
+    said: str
 
     @property
-    def left_s(self) -> float:
-        """Seconds that are left."""
-        return max(self.deadline - time.monotonic(), 0.001)
+    def text(self) -> str:
+        """The output as UTF-8; what is not stands as U+FFFD."""
+        return self.output.decode("utf-8", "replace")
 
 
-def run(session: Session, *arguments: str, stdin: bytes = b"", cap_bytes: int, then: Sequence[str] = ()) -> bytes:
-    """Run one git command in the session's repository, where it succeeds another one `then`, and give what they printed.
-
-    Raises Refused for what git's own checks refuse, NotFound where the source lacks what was asked for, SourceUnavailable,
-    TimedOut, OutputTooLarge past `cap_bytes`. Whatever it started has ended then.
-    """
-    argv = (*_ARGV, f"--git-dir={session.directory}")
-    command = process.Command(
-        argv=(*argv, *arguments),
-        cwd=os.path.dirname(session.directory),
-        env=environment(session.kind),
-        stdin=stdin,
-        timeout_s=session.left_s,
-        cap_bytes=cap_bytes,
-        name="git",
-        then=((*argv, *then),) if then else (),
-    )
-    try:
-        with _watched(session) as cancel:
-            done = process.run(command, cancel=cancel)
-    except TimedOut:
-        raise _late(session) from None
-    except Interrupted:
-        most = MAX_FETCHED_BYTES // 2**20
-        raise Refused(f"{session.what} sends more than {most} MiB for one commit, and was left", hint="nothing was changed") from None
-    except ToolExecutionError as error:
-        if "on PATH" in str(error):
-            raise SourceUnavailable("git is not installed, or not on PATH", hint="install git 2.30 or newer") from None
-        raise
-    if done.returncode:
-        raise _failure(session, done.stderr.decode("utf-8", "replace"), done.returncode)
-    return done.stdout
-
-
-def check_time(session: Session) -> None:
-    """Raise TimedOut where the session's time is over: for what is done without git."""
-    if time.monotonic() > session.deadline:
-        raise _late(session)
-
-
-def _late(session: Session) -> TimedOut:
-    late = TimedOut(f"asking {session.what}", seconds=TIMEOUT_S)
-    late.hint = "try again later; nothing was changed"
-    return late
-
-
-def environment(kind: str) -> dict[str, str]:
-    """Return the environment that git runs in, for sources of one kind."""
+def environment(protocols: str = "none") -> dict[str, str]:
+    """Return the environment that git runs in: nobody is asked, nothing is fetched but by `protocols` (`https:ssh`)."""
     passed = {name: os.environ[name] for name in _PASSED if name in os.environ}
-    return passed | _FIXED | {"GIT_ALLOW_PROTOCOL": _PROTOCOLS.get(kind, "none")}
+    return passed | _FIXED | {"GIT_ALLOW_PROTOCOL": protocols}
 
 
-@contextmanager
-@whole
-def _watched(session: Session) -> Iterator[threading.Event]:
-    """Look at the size of the repository while git runs: past the limit git is ended, and now and then somebody hears of it."""
-    cancel, done = threading.Event(), threading.Event()
-    watcher = threading.Thread(target=_watch, args=(session, cancel, done), daemon=True)
-    watcher.start()
-    try:
-        yield cancel
-    finally:
-        done.set()
-        watcher.join()
+def run_bounded(argv: list[str], *, cwd: str, env: Mapping[str, str], input: bytes, **_: Any) -> Any:
+    """Run as `subprocess.run` does, bounded in time and output, and with all that it started ended afterwards."""
+    from vespe.processes import process
+
+    command = process.Command(argv=argv, cwd=cwd, env=env, stdin=input, timeout_s=_TIMEOUT_S, cap_bytes=_MAX_OUTPUT, name="git")
+    return process.run(command)
 
 
-def _watch(session: Session, cancel: threading.Event, done: threading.Event) -> None:
-    said = time.monotonic()
-    while not done.wait(_POLL_S):
-        size = _size(os.path.join(session.directory, "objects"))
-        if size > MAX_FETCHED_BYTES:
-            cancel.set()
-            return
-        if session.progress and time.monotonic() - said > _SAY_S:
-            said = time.monotonic()
-            session.progress(f"fetching {session.what}: {size / 2**20:.1f} MiB so far")
+class WorkTree(NamedTuple):
+    """A repository that Vespe did not make, asked from `root`, a directory in its work tree.
+
+    `prefix` is the root's place beneath `top` ("" or "sub/"), `git_dir` the git directory; `settings` go before every command.
+    """
+
+    root: str
+    run: Run = run_bounded
+    top: str = ""
+    prefix: str = ""
+    git_dir: str = ""
+    settings: tuple[str, ...] = ()
+
+    def ask(self, *arguments: str, stdin: bytes = b"", extra: Mapping[str, str] | None = None) -> Answer:
+        """Run one git command, with the variables `extra`; raises ToolExecutionError without git."""
+        env = environment() | dict(extra or {})
+        argv = [*GIT, *_words(self.settings), *arguments]
+        try:
+            done = self.run(argv, cwd=self.root, env=env, input=stdin, capture_output=True, check=False)
+        except FileNotFoundError:
+            raise ToolExecutionError("git is not installed, or not on PATH") from None
+        status = 1 if done.returncode is None else done.returncode
+        return Answer(status, done.stdout, done.stderr.decode("utf-8", "replace").strip())
+
+    def tell(self, *arguments: str, stdin: bytes = b"", extra: Mapping[str, str] | None = None) -> Answer:
+        """Run one git command that must succeed; raises ToolExecutionError with git's own words where it does not."""
+        answer = self.ask(*arguments, stdin=stdin, extra=extra)
+        if answer.status:
+            raise ToolExecutionError(f"git {arguments[0]} failed: {answer.said or f'exit status {answer.status}'}")
+        return answer
+
+    def at_top(self) -> "WorkTree":
+        """Return the same repository, asked from the top of its work tree."""
+        return self._replace(root=self.top)
+
+    def refuse_programs(self) -> None:
+        """Raise ToolExecutionError where the repository's own configuration names a program that git would run over its files."""
+        if named := next(self._programs(), None):
+            raise ToolExecutionError(
+                f"the repository's own configuration names a program, {named}, that git would run over changed files",
+                hint=f"where you trust it, keep it in your own: `git config --global {named} …`, and `--unset` it in the repository",
+            )
+
+    def without_programs(self) -> "WorkTree":
+        """Return the same repository with those programs left out: a file that one would change counts as changed."""
+        settings: list[str] = []
+        for key in dict.fromkeys(self._programs(also_users=True)):
+            if "=" in key or "\n" in key:  # `-c` cannot name it
+                self.refuse_programs()
+            group, _, name = key.partition(".")
+            if group == "filter":
+                settings += [f"{key}=", f"filter.{name.rpartition('.')[0]}.required=false"]
+            elif group == "hook":
+                settings.append(f"hook.{name.rpartition('.')[0]}.enabled=false")
+        return self._replace(settings=(*self.settings, *settings))
+
+    def _programs(self, *, also_users: bool = False) -> Iterator[str]:
+        answer = self.ask("config", "--show-scope", "--name-only", "-z", "--get-regexp", _PROGRAMS)
+        if answer.status > 1:
+            raise ToolExecutionError(f"git config failed: {answer.said}")
+        words = answer.text.split("\0")
+        return (key for scope, key in zip(words[::2], words[1::2], strict=False) if also_users or scope not in USERS)
 
 
-def _size(directory: str) -> int:
-    total = 0
-    try:
-        for path, _, names in os.walk(directory):
-            total += sum(os.lstat(os.path.join(path, name)).st_blocks * 512 for name in names)
-    except OSError:
-        return total
-    return total
+def work_tree(root: str, *, run: Run = run_bounded) -> WorkTree:
+    """Find the repository in whose work tree `root` is.
 
-
-def _failure(session: Session, said: str, status: int) -> VespeError:
-    """The sentence for what git complained of."""
-    lines = [line for line in said.splitlines() if line.startswith(("fatal:", "error:", "ERROR", "remote:", "ssh:"))] or said.splitlines()
-    reason = "; ".join(line.strip() for line in lines[:3])[:400] or f"git ended with status {status}"
-    kind, hint = next(((kind, hint) for words, kind, hint in _MEANINGS if any(word in said for word in words)), (SourceUnavailable, ""))
-    return kind(f"{session.what}: {reason}", hint=hint or "look at the address, at the network, and whether you may read it")
-
-
-_MEANINGS: Final[Sequence[tuple[Sequence[str], type[VespeError], str]]] = (
-    (
-        ("fsck error", "error in object", "in tree entry", "repository corruption"),
-        Refused,
-        "git's own check of its objects refuses it; nothing was installed",
-    ),
-    (("not our ref", "unadvertised object", "find remote ref"), NotFound, "it may have been removed by a force push"),
-    (("expected commit type",), NotFound, "that id is no commit's; name a branch, a tag or a whole commit id"),
-    (("valid object name", "not a tree object"), NotFound, "look at what the source holds at that commit"),
-    (
-        ("terminal prompts disabled", "could not read Username", "Authentication failed", "Permission denied", "Host key verif"),
-        SourceUnavailable,
-        "git has no credentials for it that work without asking: set up a credential helper, or an ssh key and its host",
-    ),
-    (("dubious ownership",), Refused, "the repository is another user's; copy it, or tell git that it is safe"),
-    (("fatal: transport '",), Refused, "Vespe lets git use https and ssh alone"),
-)
+    Raises ToolExecutionError outside one, without git, and where the repository's configuration says that its files are elsewhere.
+    """
+    here = WorkTree(root, run)
+    answer = here.ask("rev-parse", "--show-toplevel", "--show-prefix", "--absolute-git-dir")
+    lines = os.fsdecode(answer.output).split("\n")
+    if answer.status or len(lines) != 4:
+        said = re.sub(r"^fatal: ", "", answer.said.partition("\n")[0])
+        raise ToolExecutionError(
+            f"{root} is not in the work tree of a git repository: {said}",
+            hint="make one with `git init`, or use the kit file_io_without_git",
+        )
+    real = os.path.realpath(root)
+    if not f"{real}/".startswith(os.path.join(lines[0], "")):
+        raise ToolExecutionError(f"the repository's configuration (core.worktree) says that its files are in {lines[0]}, not in {real}")
+    return here._replace(top=lines[0], prefix=lines[1], git_dir=lines[2])

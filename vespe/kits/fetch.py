@@ -9,7 +9,7 @@ from vespe.documents import strict_json
 from vespe.errors import InvalidDocument, NotFound, Refused
 from vespe.git import objects, refs
 from vespe.git.refs import RemoteRef
-from vespe.git.repository import Session
+from vespe.git.session import Session
 from vespe.kits import names, roots, signatures
 from vespe.kits.origins import CommitOrigin, FolderOrigin, Origin
 from vespe.kits.sources import KitSource

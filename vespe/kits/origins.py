@@ -15,7 +15,7 @@ from vespe.files import atomic
 from vespe.files import entries as file_entries
 from vespe.files.entries import TreeEntry
 from vespe.git import objects
-from vespe.git.repository import Session
+from vespe.git.session import Session
 from vespe.kits import names as kit_names
 from vespe.kits import trees
 from vespe.kits.trees import KitTree

@@ -7,8 +7,9 @@ from typing import Final
 
 from vespe.errors import Refused
 from vespe.git import repository
+from vespe.git import session as git_session
 from vespe.git.refs import RemoteRef
-from vespe.git.repository import Session
+from vespe.git.session import Session
 from vespe.kits.lock import LockedKit
 from vespe.processes import process
 
@@ -27,7 +28,7 @@ def signer_of(session: Session, ref: RemoteRef, allowed: str | None) -> str | No
     """
     if allowed is None or ref.name is None or not ref.name.startswith(_TAGS) or ref.object == ref.commit:
         return None
-    tag = repository.run(session, "cat-file", "tag", ref.object, cap_bytes=_MAX_TAG)
+    tag = git_session.run(session, "cat-file", "tag", ref.object, cap_bytes=_MAX_TAG)
     if _SIGNED not in tag:
         return None
     name = re.search(rb"^tag (.*)$", tag.partition(b"\n\n")[0], re.MULTILINE)
@@ -53,13 +54,13 @@ def kept_signer(known: LockedKit | None, new: LockedKit, *, change: bool = False
 
 
 def _verified(session: Session, ref: RemoteRef, allowed: str) -> str | None:
-    settings = ("gpg.format=ssh", "gpg.ssh.program=ssh-keygen", "gpg.ssh.revocationFile=", f"gpg.ssh.allowedSignersFile={allowed}")
-    argv = ("git", "--no-pager", *(word for setting in settings for word in ("-c", setting)), f"--git-dir={session.directory}")
+    signers = f"gpg.ssh.allowedSignersFile={allowed}"
+    argv = (*repository.FETCHING, "-c", signers, f"--git-dir={session.directory}")
     done = process.run(
         process.Command(
             argv=(*argv, "verify-tag", "--raw", ref.object),
             cwd=os.path.dirname(session.directory),
-            env=repository.environment(session.kind),
+            env=git_session.environment(session),
             timeout_s=session.left_s,
             name="git",
         )
