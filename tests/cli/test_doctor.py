@@ -1,5 +1,9 @@
 """`vespe doctor`."""
 
+import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,6 +20,16 @@ def test_a_working_installation_has_nothing_failed(command: Command) -> None:
     checks = {check["about"]: check["state"] for check in said.document["checks"]}
     assert said.code == 0 and "failed" not in checks.values()
     assert (checks["processes"], checks["trust"], checks["kits"]) == ("ok", "ok", "ok")
+
+
+def test_p16_what_python_would_import_from_the_working_directory_is_a_warning(project: Path) -> None:
+    def about(*flags: str, **environment: str) -> dict[str, str]:
+        argv = [sys.executable, *flags, "-m", "vespe", "doctor", "--json"]
+        said = subprocess.run(argv, cwd=project, env=os.environ | environment, capture_output=True, encoding="utf-8", check=True)
+        return {check["about"]: check["state"] for check in json.loads(said.stdout)["checks"]}
+
+    assert about()["imports"] == about("-P", PYTHONPATH=":/nowhere")["imports"] == "warning"
+    assert "imports" not in about("-P") and "imports" not in about("-I", PYTHONPATH=":/nowhere")
 
 
 def test_a_broken_tool_is_a_warning_that_names_it(command: Command, project: Path) -> None:

@@ -12,6 +12,8 @@ from vespe.cli.escaping import inert, inert_json, inert_line
 DANGEROUS = [
     *range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0), 0x061C, *range(0x200B, 0x2010), *range(0x2028, 0x202F),
     0x2060, *range(0x2066, 0x206A), 0xFEFF, 0xD800, 0xDBFF, 0xDC00, 0xDFFF, *range(0xE0000, 0xE0080),
+    0x00A0, 0x00AD, 0x034F, 0x115F, 0x1160, 0x17B4, 0x180B, 0x180E, 0x2003, 0x2800, 0x3000, 0x3164, 0xE000, 0xFE00, 0xFE0F, 0xFFA0,
+    0x0378, 0x1BCA0, 0x1D173, 0xE0100, 0xE01EF, 0xE0200, 0xF0000, 0x10FFFF,
 ]  # fmt: skip
 
 
@@ -27,7 +29,9 @@ DANGEROUS = [
         ("hi\U000e0041\U000e0042", "hi\\U000e0041\\U000e0042"),
         ("\ud800", "\\ud800"),
         ("line\ttab\nnext", "line\ttab\nnext"),
-        ("é ü 日本語 🙂 \u00a0", "é ü 日本語 🙂 \u00a0"),
+        ("é ü 日本語 🙂 \u0301 \u3042", "é ü 日本語 🙂 \u0301 \u3042"),
+        ("🙂\U000e0148\U000e0149", "🙂\\U000e0148\\U000e0149"),
+        ("none\u00a0\u3000", "none\\xa0\\u3000"),
     ],
 )
 def test_p49_dangerous_characters_are_shown_and_all_others_stay(text: str, shown: str) -> None:

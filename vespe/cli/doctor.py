@@ -53,6 +53,9 @@ def _guarded(check: Callable[[str | None], Iterator[Diagnosis]], project_dir: st
 
 def _installation(_: str | None) -> Iterator[Diagnosis]:
     yield Diagnosis(about="vespe", state="ok", message=f"{defaults.VERSION}, Python {sys.version.split()[0]}, {sys.platform}")
+    if any(os.path.realpath(part) == os.getcwd() for part in sys.path):
+        message = "Python imports what lies in this directory (`python -m vespe`, PYTHONPATH); start `vespe` or `python -I -m vespe`"
+        yield Diagnosis(about="imports", state="warning", message=message)
     environment = process.child_environment(os.environ, {})
     command = process.Command(argv=(sys.executable, "-I", "-c", "print(6 * 7)"), cwd="/", env=environment, timeout_s=20.0)
     works = process.run(command).stdout.strip() == b"42"

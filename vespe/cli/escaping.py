@@ -1,34 +1,23 @@
 """Make text from elsewhere inert: what can steer a terminal, hide or reorder what a person reads stands as an escape."""
 
 import re
+from collections.abc import Callable
 
-_INVISIBLE = (
-    "\x7f-\x9f"  # DEL and C1
-    "\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff"  # directions, zero widths
-    "\u2028\u2029"  # line separators
-    "\ufff9-\ufffb"  # interlinear annotations
-    "\ud800-\udfff"  # lone surrogates, which no terminal can be sent
-    "\U000e0000-\U000e007f"  # tags, which a model reads and a person does not see
-)
-_TEXT = re.compile(f"[\x00-\x08\x0b-\x1f{_INVISIBLE}]")
-_LINE = re.compile(f"[\x00-\x1f{_INVISIBLE}]")
-_DOCUMENT = re.compile(f"[{_INVISIBLE}]")
-_SPACE = str.maketrans("", "", "\n\t")
+from vespe.documents.unseen import is_seen
+
+_UNUSUAL = re.compile("[^ -~]")
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_SPACE = str.maketrans("", "", "\n\t")
 
 
 def inert(text: str) -> str:
-    """Show control, direction, zero-width and tag characters as `\\x1b`, `\\u202e` or `\\U000e0041`; newline and tab stay."""
-    if text.isascii() and text.translate(_SPACE).isprintable():
-        return text  # as nearly all of it is: looking at each character takes much longer
-    return _TEXT.sub(lambda found: _visible(found[0]), text)
+    """Show what a person does not see (`unseen.is_seen`) as `\\x1b`, `\\u202e` or `\\U000e0041`; newline and tab stay."""
+    return _shown(text, _visible, keep="\n\t")
 
 
 def inert_line(text: str) -> str:
     """The same for what must stay on one line: newline, carriage return and tab stand as `\\n`, `\\r`, `\\t` too."""
-    if text.isascii() and text.isprintable():
-        return text
-    return _LINE.sub(lambda found: _SHORT.get(found[0]) or _visible(found[0]), text)
+    return _shown(text, lambda one: _SHORT.get(one) or _visible(one), keep="")
 
 
 def inert_json(document: str) -> str:
@@ -36,7 +25,13 @@ def inert_json(document: str) -> str:
 
     C0 characters need no care: JSON holds them only as escapes or as white space between its tokens.
     """
-    return _DOCUMENT.sub(lambda found: _json_escape(found[0]), document)
+    return _shown(document, _json_escape, keep="\n\r\t")
+
+
+def _shown(text: str, escape: Callable[[str], str], *, keep: str) -> str:
+    if is_seen(text.translate(_SPACE) if keep else text):
+        return text  # as nearly all of it is: looking at each character takes much longer
+    return _UNUSUAL.sub(lambda found: found[0] if found[0] in keep or is_seen(found[0]) else escape(found[0]), text)
 
 
 def _visible(character: str) -> str:

@@ -3,10 +3,13 @@
 from typing import TYPE_CHECKING
 
 from vespe.cli import report
-from vespe.models import JsonObject
+from vespe.documents import strict_json
+from vespe.models import JsonObject, JsonValue
 
 if TYPE_CHECKING:
     from vespe.trust.review import ToolReview
+
+READS_ONLY = "it only reads: agents will not ask"
 
 
 def document_of(tool: "ToolReview") -> JsonObject:
@@ -17,6 +20,9 @@ def document_of(tool: "ToolReview") -> JsonObject:
         "type": tool.type,
         "runs": list(tool.runs),
         "implementation": tool.implementation,
+        "needs": list(tool.needs),
+        "annotations": tool.document.get("annotations", {}),
+        "permissions": tool.document.get("permissions", {}),
         "secrets": list(tool.secrets),
         "hosts": list(tool.hosts),
         "files": list(tool.files),
@@ -32,17 +38,34 @@ def show(tool: "ToolReview", *, place: str | None = None) -> None:
 def text_of(tool: "ToolReview", *, place: str) -> str:
     """Return what `show` prints of one tool; many of them printed as one text cost less. `place` "" is not told."""
     kind = report.one_line(tool.type or "no implementation of its own")
-    lines = [
-        f"\n{report.one_line(tool.name or tool.uid)}  ({kind})",
-        f"  runs     {report.json_line(list(tool.runs)) if tool.runs else '-'}",
+    rest = {key: value for key, value in sorted(tool.implementation.items()) if key not in ("type", "path", "entrypoint", "args")}
+    told = [
+        ("about", tool.document.get("description")),
+        ("runs", list(tool.runs) or "-"),
+        ("args", tool.implementation.get("args")),
+        ("also", rest),
+        ("needs", f"pip installs and runs at the first call: {' '.join(tool.needs)}" if tool.needs else ""),
+        ("says", hints_of(tool.document.get("annotations"))),
+        ("may use", tool.document.get("permissions")),
+        ("limits", tool.document.get("limits")),
+        *((label, ", ".join(values)) for label, values in (("secrets", tool.secrets), ("hosts", tool.hosts), ("problems", tool.problems))),
+        ("files", ", ".join(tool.files)),
+        ("read it", place),
     ]
-    for key, value in sorted(tool.implementation.items()):
-        if key not in ("type", "path", "entrypoint"):
-            lines.append(f"  {report.one_line(key):<8} {report.json_line(value)}")
-    for label, values in (("secrets", tool.secrets), ("hosts", tool.hosts), ("problems", tool.problems)):
-        if values:
-            lines.append(f"  {label:<8} {report.one_line(', '.join(values))}")
-    lines.append(f"  files    {report.one_line(', '.join(tool.files))}")
-    if place:
-        lines.append(f"  read it  {report.one_line(place)}")
+    lines = [f"\n{report.one_line(tool.name or tool.uid)}  ({kind})"]
+    lines += [f"  {label:<8} {_line(value)}" for label, value in told if value]
     return "\n".join(lines)
+
+
+def hints_of(annotations: JsonValue) -> str:
+    """Say in words what a tool says of itself that decides whether it is asked about; "" where it says nothing."""
+    if not isinstance(annotations, dict) or not annotations:
+        return ""
+    others = {key: value for key, value in annotations.items() if (key, value) != ("readOnlyHint", True)}
+    reads = annotations.get("readOnlyHint") is True
+    said = [READS_ONLY] if reads else []
+    return "; ".join([*said, *([strict_json.compact_json(others)] if others else [])])
+
+
+def _line(value: JsonValue) -> str:
+    return report.one_line(value) if isinstance(value, str) else report.json_line(value)

@@ -5,17 +5,14 @@ import re
 import unicodedata
 from typing import Final
 
+from vespe.documents.unseen import is_seen
+
 MAX_NAME_BYTES: Final = 255
 MAX_PATH_BYTES: Final = 1000
 MAX_DEPTH: Final = 32
 _RESERVED: Final = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|clock\$|(?:com|lpt)[0-9\u00b9\u00b2\u00b3]) *(?:\..*)?", re.IGNORECASE)
 _FORBIDDEN: Final = re.compile(r'[\\:*?"<>|]')
 _GIT: Final = re.compile(r"\.git|git~[0-9]+", re.IGNORECASE)
-_BLANK: Final = re.compile(
-    "[\u00a0\u034f\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180d\u180f\u2000-\u200a\u202f\u205f\u2800\u3000\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
-)
-"""What is a letter, a mark or a space by its category, and nothing to the eye, or what looks like a plain space."""
-_INVISIBLE: Final = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
 
 
 def unsafe(path: str) -> str | None:
@@ -44,7 +41,7 @@ def _unsafe_name(name: str) -> str | None:
         return "leads out of its directory, or nowhere"
     if len(name.encode("utf-8", "surrogatepass")) > MAX_NAME_BYTES:
         return f"holds a name of more than {MAX_NAME_BYTES} bytes"
-    if not _is_seen(name):
+    if not is_seen(name):
         return "holds a control character, an invisible one, or bytes that are no UTF-8"
     if _FORBIDDEN.search(name) or name.startswith("-"):
         return "holds a character that is no part of a name on every machine, or begins with -"
@@ -53,10 +50,3 @@ def _unsafe_name(name: str) -> str | None:
     if _GIT.fullmatch(unicodedata.normalize("NFKC", name).rstrip(" .")):
         return "is git's own name"
     return "is a device on Windows" if _RESERVED.fullmatch(name) else None
-
-
-def _is_seen(name: str) -> bool:
-    """Whether every character of a name is one that the eye sees, or a plain space."""
-    if name.isascii():
-        return name.isprintable()
-    return not _BLANK.search(name) and all(unicodedata.category(character) not in _INVISIBLE for character in name)

@@ -53,11 +53,11 @@ def review_kit(staged: Staged) -> KitReview:
 
 def _tool(staged: Staged, uid: str, files: tuple[str, ...]) -> ToolReview:
     directory = os.path.join(staged.path, uid)
-    return review_tool(directory, files, staged.configs[uid] if uid in staged.configs else _read(directory))
+    known = {f"{uid}/{defaults.CONFIG_FILE}": staged.configs[uid]} if uid in staged.configs else {}
+    return review_tool(directory, files, lambda path: known[path] if path in known else _read(os.path.join(staged.path, path)))
 
 
-def _read(directory: str) -> bytes:
-    path = os.path.join(directory, defaults.CONFIG_FILE)
+def _read(path: str) -> bytes:
     small = os.lstat(path).st_size <= defaults.MAX_FILE_BYTES
     return atomic.read_bytes(path) if small else b""
 

@@ -3,7 +3,7 @@
 import os
 import re
 import stat
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from vespe import defaults
@@ -16,6 +16,7 @@ from vespe.models import JsonObject, JsonValue, ProjectConfig
 from vespe.tools import directory as tool_directory
 from vespe.trust import approvals, gate
 
+_SCRIPT_BLOCK = "# /// script"
 _HOST = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://(?:[^/?#@]*@)?([^/?#]+)")
 
 
@@ -23,9 +24,11 @@ _HOST = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://(?:[^/?#@]*@)?([^/?#]+)")
 class ToolReview:
     """One tool directory as it would be approved, broken ones too; nothing here is cut or escaped.
 
-    `config` is the text of its config.json, from which the other fields are read as far as they can be. `runs` is what would
-    run: a shell tool's program and argv, an HTTP tool's method and URL, a Python tool's script and function; the rest is in
-    `implementation`. `secrets` are names of environment variables, `hosts` what it says it reaches, `files` paths in the directory.
+    `config` is the text of its config.json and `document` what it says, from which the other fields are read as far as they can
+    be. `runs` is what would run: a shell tool's program and argv, an HTTP tool's method and URL, a Python tool's script and function;
+    the rest is in `implementation`. `needs` are the lines of a script's `# /// script` block: pip installs what they name, and runs
+    its code, at the first call. `secrets` are names of environment variables, `hosts` what it says it reaches, `files` paths in
+    the directory.
     """
 
     uid: str
@@ -34,11 +37,13 @@ class ToolReview:
     type: str | None
     implementation: JsonObject
     runs: tuple[str, ...]
+    needs: tuple[str, ...]
     secrets: tuple[str, ...]
     hosts: tuple[str, ...]
     files: tuple[str, ...]
     problems: tuple[str, ...]
     config: str
+    document: JsonObject
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +88,7 @@ def review(config: ProjectConfig) -> Review:
     return Review(
         root=real,
         digest=tree.digest,
-        tools=tuple(review_tool(os.path.join(tools, uid), tuple(beneath[uid]), keeping.config(uid)) for uid in sorted(beneath) if uid),
+        tools=tuple(review_tool(os.path.join(tools, uid), tuple(beneath[uid]), keeping.read) for uid in sorted(beneath) if uid),
         others=tuple(path for path in beneath.get("", ()) if path),
         odd=tree.odd,
         approved=approved,
@@ -118,43 +123,67 @@ def approve(shown: Review, *, develop: bool = False) -> gate.Grant:
 
 
 class _Keeping:
-    """Keeps the bytes of each tool's config.json while the scan hashes them, so that what is shown is what is approved."""
+    """Keeps the bytes that are shown while the scan hashes them, so that what is shown is what is approved.
+
+    They are those of each tool's config.json, and of a script that needs others' code.
+    """
 
     def __init__(self) -> None:
         self.kept: dict[str, bytes] = {}
 
-    def config(self, uid: str) -> bytes:
-        """Return the bytes of a tool's config.json, as they were hashed; none where there was none, or a large one."""
-        return self.kept.get(uid, b"")
+    def read(self, path: str) -> bytes:
+        """Return the bytes of a file (`UID/NAME`) as they were hashed; none where there was nothing to show, or too much."""
+        return self.kept.get(path, b"")
 
     def visit(self, path: str, descriptor: int, status: os.stat_result) -> str:
-        uid, _, rest = path.partition("/")
-        if rest != defaults.CONFIG_FILE or status.st_size > defaults.MAX_FILE_BYTES:
+        name = path.partition("/")[2]
+        if status.st_size > defaults.MAX_FILE_BYTES or not (name == defaults.CONFIG_FILE or name.endswith(".py")):
             return walk.hash_file(path, descriptor, status)
-        self.kept[uid] = b"".join(walk.chunks(descriptor, status))
+        data = b"".join(walk.chunks(descriptor, status))
+        if name == defaults.CONFIG_FILE or _SCRIPT_BLOCK.encode() in data:
+            self.kept[path] = data
         digest = TextDigest(executable=bool(status.st_mode & stat.S_IXUSR))
-        digest.update(self.kept[uid])
+        digest.update(data)
         return digest.hexdigest()
 
 
-def review_tool(directory: str, files: tuple[str, ...], config: bytes) -> ToolReview:
-    """Gather what an approval of one tool directory would allow: `files` are its paths, `config` the bytes of its config.json."""
+def review_tool(directory: str, files: tuple[str, ...], read: Callable[[str], bytes]) -> ToolReview:
+    """Gather what an approval of one tool directory would allow: `files` are its paths, `read` returns the bytes of `UID/NAME`.
+
+    It returns none for what is not there or too long to be read.
+    """
+    uid = os.path.basename(directory)
+    config = read(f"{uid}/{defaults.CONFIG_FILE}")
     found, problems = tool_directory.check(directory, config=config or None)
     document = (found if config else None) or {}
     implementation = _object(document.get("implementation_details"))
+    is_script = implementation.get("type") == "python_script" and implementation.get("path") in files
     return ToolReview(
-        uid=os.path.basename(directory),
+        uid=uid,
         directory=directory,
         name=_text(document.get("name")),
         type=_text(implementation.get("type")),
         implementation=implementation,
         runs=_runs(implementation),
+        needs=_needs(read(f"{uid}/{implementation['path']}")) if is_script else (),
         secrets=_texts(document.get("secrets")),
         hosts=_hosts(document, implementation),
         files=files,
         problems=tuple(str(problem) for problem in problems),
         config=config.decode("utf-8", "replace"),
+        document=document,
     )
+
+
+def _needs(source: bytes) -> tuple[str, ...]:
+    """Return the lines that follow each `# /// script`, as the one who reads the block splits them."""
+    found: list[str] = []
+    inside = False
+    for line in source.decode("utf-8", "replace").splitlines() if _SCRIPT_BLOCK.encode() in source else ():
+        opens = line.rstrip() == _SCRIPT_BLOCK
+        inside = (inside or opens) and line.startswith("#") and line.rstrip() != "# ///"
+        found += [line.removeprefix("#").strip()] if inside and not opens else []
+    return tuple(found)
 
 
 def _runs(implementation: JsonObject) -> tuple[str, ...]:

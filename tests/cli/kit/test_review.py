@@ -21,7 +21,7 @@ def test_a_kit_without_tools_is_shown_inert(home: object, capfd: pytest.CaptureF
 
 def shown_tool(tmp_path: Path) -> ToolReview:
     (tmp_path / "tool-a").mkdir()
-    return review_tool(str(tmp_path / "tool-a"), ("config.json",), b"{}")
+    return review_tool(str(tmp_path / "tool-a"), ("config.json",), lambda path: b"{}")
 
 
 @pytest.mark.parametrize("dry_run", [False, True])

@@ -8,7 +8,7 @@ import click
 from vespe import errors
 from vespe.calls.executors.mcp import exchange
 from vespe.calls.executors.mcp.exchange import Server, Surroundings
-from vespe.cli import options, report
+from vespe.cli import options, report, tool_review
 from vespe.kits import mcp_kits, roots
 from vespe.kits.mcp_kits import Draft
 from vespe.models import JsonObject
@@ -151,6 +151,8 @@ def _show(made: Draft, changes: tuple[str, ...], *, update: bool) -> None:
         report.say(f"\n{report.one_line(tool['name'])}")
         report.say(f"  {report.one_line(tool['description'])}")
         report.say(f"  input  {report.json_line(tool['schema']['input'])}")
+        if says := tool_review.hints_of(tool.get("annotations")):
+            report.say(f"  says   {report.one_line(says)}")
     for sentence in made.left_out:
         report.warn(report.one_line(sentence))
 
