@@ -41,6 +41,20 @@ def test_a_function_of_a_file_becomes_a_tool(made: Project, tmp_path: Path) -> N
     assert made.execute_tool("double", {"n": 21}).result == 42
 
 
+def test_a_tool_is_made_from_its_schema_and_its_implementation(made: Project) -> None:
+    schema = {"type": "object", "properties": {"word": {"type": "string"}}, "required": ["word"]}
+    details = {"type": "shell_command", "entrypoint": "printf", "args": {"argv": ["--", "%s", "{word}"]}}
+    made.create_tool("say", schema, details, fields={"tags": ["words"]})
+    assert made.execute_tool("say", {"word": "hello"}).result == "hello" and made.load_tool("say").tags == ("words",)
+
+
+def test_a_tool_without_an_implementation_is_made_and_then_registered(made: Project) -> None:
+    tool = vespe.create_tool("shout", {"type": "object", "properties": {"word": {"type": "string"}}}, project=made)
+    assert tool.implementation is None
+    made.registry.register(lambda word="": word.upper(), name="shout")
+    assert made.execute_tool("shout", {"word": "a"}).result == "A"
+
+
 def test_a_type_or_a_source_is_needed(made: Project) -> None:
     with pytest.raises(UsageError):
         made.create_tool("nothing")

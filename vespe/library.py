@@ -50,9 +50,11 @@ class Project:
         """The project's configuration as it is on disk now."""
         return projects.read_config(self.root)
 
-    def create_tool(self, name: str, **draft: Any) -> Tool:
-        """Make a project tool; the keywords are those of `create_tool`."""
-        return create_tool(name, project=self, **draft)
+    def create_tool(
+        self, name: str, schema: JsonObject | None = None, implementation_details: JsonObject | None = None, **draft: Any
+    ) -> Tool:
+        """Make a project tool; the arguments are those of `create_tool`."""
+        return create_tool(name, schema, implementation_details, project=self, **draft)
 
     def load_tool(self, uid: str) -> Tool:
         """Load a tool by its uid, name or `scope/name`; raises ToolNotFound, AmbiguousTool or InvalidTool."""
@@ -99,24 +101,33 @@ class Project:
 
 def create_tool(
     name: str,
+    schema: JsonObject | None = None,
+    implementation_details: JsonObject | None = None,
     *,
     project: ProjectLike = None,
     type: str | None = None,
     source: str | os.PathLike[str] | None = None,
     fields: Mapping[str, Any] | None = None,
 ) -> Tool:
-    """Make a tool in a project: from a template of `type`, or from `source`, a `FILE.py:function`.
+    """Make a tool in a project: from its schema and its implementation, a template of `type`, or `source`, a `FILE.py:function`.
 
-    `fields` are parts of config.json that replace the template's: `description`, `schema`, `path`, `entrypoint`,
-    `args`. Raises UsageError for a name that is taken or not allowed.
+    `schema` is `{"input": …, "output": …}` or the schema of the inputs alone; without `implementation_details` the tool is run by
+    what is registered under its name. `fields` are other keys of config.json (`description`, `secrets`, `annotations`, `limits`,
+    `tags`, `examples`, ...), and `path`, `entrypoint` and `args` in place of a template's. Raises UsageError for a name that is
+    taken or not allowed.
     """
-    opened = _project(project)
-    if (type is None) == (source is None):
-        raise errors.UsageError("give either a type or a source")
+    opened, given = _project(project), dict(fields or {})
+    schema = given.pop("schema", None) if schema is None else schema
+    if (type is not None and source is not None) or (implementation_details is not None and (type or source)):
+        raise errors.UsageError("give one of a type, a source and implementation_details")
     if source is not None:
-        draft = drafts.draft_from_function(os.fspath(source), name=name, fields=fields)
+        draft = drafts.draft_from_function(os.fspath(source), name=name, fields={**given, "schema": schema})
+    elif type is not None:
+        draft = drafts.draft_tool(name, type, fields={**given, "schema": schema})
+    elif schema is not None or implementation_details is not None:
+        draft = drafts.draft_from_parts(name, schema, implementation_details, fields=given)
     else:
-        draft = drafts.draft_tool(name, str(type), fields=fields)
+        raise errors.UsageError("give a schema, a type or a source")
     return project_tools.create_tool(opened.root, draft)
 
 

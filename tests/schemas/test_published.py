@@ -7,7 +7,6 @@ from typing import Any
 import jsonschema
 import pytest
 
-from vespe.lint.rules import layout
 from vespe.projects import project, user_config
 from vespe.schemas import published, validator
 from vespe.tools import fields
@@ -55,7 +54,7 @@ def tool_of(entrypoint: str) -> dict[str, Any]:
 
 def test_every_key_that_vespe_reads_of_a_tool_is_in_its_schema() -> None:
     known = published.read_published("tool")["properties"].keys()
-    assert {*fields.CHECKED, *layout.KEYS, "api_fields"} <= known
+    assert set(fields.KEYS) <= known
 
 
 def test_every_key_that_vespe_reads_of_a_project_and_of_the_user_is_in_theirs() -> None:

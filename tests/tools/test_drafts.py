@@ -130,10 +130,10 @@ def test_names_at_the_edge_of_the_rule_are_fine() -> None:
 REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("no_type", {}, "no type of tool called 'no_type'"),
     ("python_script", {"colour": 1}, "no 'colour' to set"),
-    ("python_script", {"description": 1}, "`description` must be a text"),
+    ("python_script", {"description": 1}, "`description` must be a string"),
     ("shell_command", {"args": [1]}, "`args` must be an object, not [1]"),
     ("http_request", {"schema": True}, "`schema` must be an object, not True"),
-    ("shell_command", {"path": "a\0b"}, "`path` must be a text without NUL"),
+    ("shell_command", {"path": "a\0b"}, "`path` must be a string without NUL"),
     ("python_script", {"path": "src/gone.py"}, "no file src/gone.py"),
     ("python_script", {"path": "/nowhere/gone.py"}, "no file /nowhere/gone.py"),
     ("python_script", {"path": ".."}, "no Python file"),

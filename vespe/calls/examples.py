@@ -5,16 +5,21 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import Any
 
 from vespe import defaults, errors
 from vespe.calls import expectations
 from vespe.calls.path import CallPath
 from vespe.documents import strict_json
 from vespe.files import atomic
+from vespe.kits import store
 from vespe.lazy import concurrent_futures, tempfile
 from vespe.models import Call, JsonObject, JsonValue, Tool
 from vespe.processes import process
 from vespe.processes.signals import whole
+from vespe.schemas import validator
+from vespe.schemas.comparison import samples
+from vespe.schemas.subschemas import References
 
 _GIT = ("git", "-c", "user.name=Example", "-c", "user.email=example@example.invalid", "-c", "commit.gpgsign=false")
 
@@ -97,20 +102,67 @@ def _results(path: CallPath, tool: Tool, cancel: threading.Event) -> list[Exampl
 def record(tool: Tool, results: Sequence[ExampleResult]) -> int:
     """Write what the tool gave as `output` into its config.json, where an example failed by its `output` or expects nothing.
 
-    What `output_schema`, `output_pattern` or `error` expect is never changed, and a call that failed records nothing. Gives how
-    many examples were changed. Raises StorageError, and InvalidDocument where the file is not as it was when the tool was loaded.
+    What `output_schema`, `output_pattern` or `error` expect is never changed, and a call that failed records nothing. Return how
+    many examples were changed. Raises as `_write_examples` does.
     """
     wanted = [one for one in results if recordable(tool.examples[one.index], one)]
     if not wanted or tool.directory is None:
         return 0
-    path = os.path.join(tool.directory, defaults.CONFIG_FILE)
-    document = strict_json.read_object(path)
-    if document != tool.document:
-        raise errors.InvalidDocument("was changed while its examples ran", path=path, hint="run `vespe tool test --update` again")
-    for one in wanted:
-        document["examples"][one.index]["output"] = one.result
-    atomic.write_atomic(path, strict_json.dump_json(document))
+    outputs = {one.index: {"output": one.result} for one in wanted}
+    _write_examples(tool, [{**example, **outputs.get(index, {})} for index, example in enumerate(tool.examples)])
     return len(wanted)
+
+
+def keep_example(tool: Tool, arguments: JsonObject, result: JsonValue) -> None:
+    """Add a call that succeeded to the examples in the tool's config.json, in place of one with the same arguments.
+
+    Raises as `_write_examples` does.
+    """
+    others = [example for example in tool.examples if expectations.first_difference(example.get("input"), arguments) is not None]
+    _write_examples(tool, [*others, {"input": arguments, "output": result}])
+
+
+def begun(tool: Tool) -> Tool:
+    """Return a tool without examples with a first one, whose arguments are the simplest that its schema allows.
+
+    It is the tool itself where it has examples, where no arguments are found, and where a call acts on other machines or destroys.
+    """
+    arguments = None if tool.examples or acts_outside(tool) else _simplest_arguments(tool.input_schema)
+    return tool if arguments is None else replace(tool, examples=({"input": arguments},))
+
+
+def acts_outside(tool: Tool) -> bool:
+    """Whether calls that nobody wrote need a yes: the tool asks other machines, or says that it is destructive."""
+    kind = tool.implementation.type if tool.implementation else ""
+    return kind == "http_request" or tool.annotations.get("destructiveHint") is True
+
+
+def _write_examples(tool: Tool, examples: list[JsonObject]) -> None:
+    """Write the examples into a tool's config.json.
+
+    Raises StorageError, Refused for an installed kit's tool, and InvalidDocument where the file is not as it was when the tool
+    was loaded.
+    """
+    path = os.path.join(tool.directory or "", defaults.CONFIG_FILE)
+    if store.owner_of(path) is not None:
+        raise errors.Refused(f"{tool.name} belongs to an installed kit, whose bytes are pinned", hint="`vespe tool copy` makes it yours")
+    if strict_json.read_object(path) != tool.document:
+        raise errors.InvalidDocument("was changed while the tool ran", path=path, hint="run the command again")
+    atomic.write_atomic(path, strict_json.dump_json({**tool.document, "examples": examples}))
+
+
+def _simplest_arguments(schema: Any) -> JsonObject | None:
+    judge = validator.compile_schema(schema, closed=True)
+    candidates = samples.samples([(schema, References(schema))], [], fits=lambda *_: True)
+    return next((value for value in (_described(schema), {}, *candidates) if isinstance(value, dict) and judge.is_valid(value)), None)
+
+
+def _described(schema: Any) -> JsonObject:
+    """Return the values that the schema itself offers: the examples, the defaults and the first choices of its properties."""
+    properties = schema.get("properties", {}).items() if isinstance(schema, dict) else ()
+    offers = ((name, [*one.get("examples", ())[:1], *([one["default"]] if "default" in one else []), *one.get("enum", ())[:1]])
+              for name, one in properties if isinstance(one, dict))  # fmt: skip
+    return {name: values[0] for name, values in offers if values}
 
 
 def recordable(example: JsonObject, result: ExampleResult) -> bool:

@@ -6,12 +6,15 @@ from typing import Any, Final
 
 from vespe import defaults
 from vespe.documents import strict_json
-from vespe.errors import StorageError, UsageError, VespeError
+from vespe.errors import InvalidTool, Refused, StorageError, UsageError, VespeError
 from vespe.files import atomic, trees
+from vespe.kits import store
 from vespe.kits.roots import KIT_ID
 from vespe.models import JsonObject, Tool
 from vespe.processes.signals import whole
-from vespe.tools import authoring, drafts
+from vespe.tools import authoring, catalog, drafts
+from vespe.tools.allowances import excess
+from vespe.tools.directory import limits_above
 
 LEFTOVER: Final = re.compile(r"\.[a-z0-9_]{1,64}\.[0-9a-f]{12}\.tmp")
 """Names of `aside_of`."""
@@ -64,6 +67,25 @@ def _draft(kit_id: str) -> drafts.Draft:
     draft = drafts.draft_tool(f"example_of_{kit_id[:48]}", "python_script")
     example: dict[str, Any] = {"input": {"text": "hello, world"}, "output": {"characters": 12, "words": 2, "lines": 1}}
     return drafts.Draft(name=draft.name, document={**draft.document, "examples": [example]}, files=draft.files, notes=draft.notes)
+
+
+def add_tool(kit: str | os.PathLike[str], draft: drafts.Draft) -> Tool:
+    """Make the tool of a draft in the directory of a kit that its author edits, and return it.
+
+    Raises UsageError where there is no kit or the name is taken in it, Refused for an installed kit, InvalidTool for a tool that
+    goes beyond what the kit states.
+    """
+    directory = os.path.realpath(kit)
+    if not os.path.isfile(os.path.join(directory, defaults.KIT_CONFIG_FILE)):
+        raise UsageError(f"{directory} is not a kit: it has no {defaults.KIT_CONFIG_FILE}", hint="`vespe kit create` makes a kit")
+    kit_id = os.path.basename(directory)
+    if store.owner_of(directory) is not None:
+        raise Refused(f"{directory} is an installed kit, whose bytes are pinned", hint="`vespe tool copy` makes a tool of it yours")
+    if beyond := [f"config.json at {pointer}: {text}" for pointer, text in excess(draft.document, limits_above(directory))]:
+        raise InvalidTool(draft.name, beyond, path=directory)
+    return authoring.create_tool(
+        directory, draft, taken=lambda name: any(one.name == name for one in catalog.find(directory, name, scope=kit_id, kit_id=kit_id))
+    )
 
 
 def aside_of(root: str, kit_id: str) -> str:

@@ -1,12 +1,13 @@
 """Tools that a project's user makes in it: placed and trusted in one step, or neither."""
 
+import functools
 import os
 
 from vespe import defaults
 from vespe.kits import pinned
 from vespe.models import Entry, Tool
 from vespe.projects import project
-from vespe.projects.workspace import project_has
+from vespe.projects.workspace import open_workspace, project_has
 from vespe.tools import authoring
 from vespe.tools.drafts import Draft
 from vespe.trust import gate
@@ -19,7 +20,7 @@ def create_tool(root: str | os.PathLike[str], draft: Draft) -> Tool:
     cannot be kept there is no tool either.
     """
     own = _Own(root)
-    return authoring.create_tool(project.tools_dir(root), draft, taken=own.has, staged=own.trust)
+    return authoring.create_tool(project.tools_dir(root), draft, taken=own.has, staged=own.trust, used=own.uses)
 
 
 def copy_tool(root: str | os.PathLike[str], entry: Entry, *, name: str | None = None) -> Tool:
@@ -31,7 +32,7 @@ def copy_tool(root: str | os.PathLike[str], entry: Entry, *, name: str | None = 
     own = _Own(root)
     staged = None if entry.scope == defaults.PROJECT_TOOLS else own.trust
     with pinned.pinned(entry.path) as verified:
-        return authoring.copy_tool(verified, project.tools_dir(root), taken=own.has, name=name, staged=staged)
+        return authoring.copy_tool(verified, project.tools_dir(root), taken=own.has, name=name, staged=staged, used=own.uses)
 
 
 class _Own:
@@ -42,6 +43,13 @@ class _Own:
 
     def has(self, name: str) -> bool:
         return project_has(self._root, name)
+
+    @functools.cached_property
+    def _directories(self) -> list[str]:
+        return [scope.directory for scope in open_workspace(self._root).scopes]
+
+    def uses(self, uid: str) -> bool:
+        return any(os.path.lexists(os.path.join(directory, uid)) for directory in self._directories)
 
     def trust(self, uid: str, staged: str) -> None:
         gate.trust_created(self._root, uid, staged=staged)

@@ -1,8 +1,8 @@
 """Tools made, renamed, copied and removed on disk: each change whole or not at all, under the lock of the tools directory."""
 
+import itertools
 import os
 import stat
-import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
@@ -18,18 +18,22 @@ from vespe.tools.drafts import Draft, check_name, describe
 
 Taken = Callable[[str], bool]
 """Whether the tools directory has a tool of this name; asked under the lock, so it must look at the disk each time."""
+Used = Callable[[str], bool]
+"""Whether another directory of tools has this uid, which a new tool should not share."""
 Staged = Callable[[str, str], None]
 """Told the new uid and where the tool's directory is, beneath the tools directory, before it comes to its place; an error stops it."""
 
 
-def create_tool(tools_dir: str | os.PathLike[str], draft: Draft, *, taken: Taken, staged: Staged | None = None) -> Tool:
-    """Make the tool of a draft in `tools_dir` under a new uid, and give it as it loads.
+def create_tool(
+    tools_dir: str | os.PathLike[str], draft: Draft, *, taken: Taken, staged: Staged | None = None, used: Used | None = None
+) -> Tool:
+    """Make the tool of a draft in `tools_dir` under a new uid, which begins with its name, and return it as it loads.
 
     Of two processes that create one name only one can win: the other gets the UsageError of a name that is taken.
     Raises InvalidTool for a draft that would not load, StorageError where the disk refuses; then nothing is left.
     """
     check_name(draft.name)
-    return _Placing(os.fspath(tools_dir), taken, staged).place(draft.document, {**_description(draft), **draft.files})
+    return _Placing(os.fspath(tools_dir), taken, staged, used).place(draft.document, {**_description(draft), **draft.files})
 
 
 def rename_tool(tools_dir: str | os.PathLike[str], uid: str, *, name: str, taken: Taken) -> Tool:
@@ -57,6 +61,7 @@ def copy_tool(
     taken: Taken,
     name: str | None = None,
     staged: Staged | None = None,
+    used: Used | None = None,
 ) -> Tool:
     """Copy a tool's directory, of this project or of a kit, into `tools_dir` under a new uid, and under `name` where given.
 
@@ -72,7 +77,7 @@ def copy_tool(
     if name is not None:
         check_name(name)
         document["name"] = name
-    return _Placing(os.fspath(tools_dir), taken, staged).place(document, files)
+    return _Placing(os.fspath(tools_dir), taken, staged, used).place(document, files)
 
 
 def remove_tool(tools_dir: str | os.PathLike[str], uid: str) -> None:
@@ -95,24 +100,34 @@ class _Placing:
     parent: str
     taken: Taken
     staged: Staged | None
+    used: Used | None = None
 
     def place(self, document: JsonObject, files: Mapping[str, TreeFile]) -> Tool:
-        uid = f"tool-{uuid.uuid4().hex}"
-        config = strict_json.dump_json(_completed(document, uid, published.reference_from(self.parent)))
-        loaded: list[Tool] = []
-
-        def check(directory: str) -> None:
-            loaded.append(_loaded(directory, uid))
-            if self.staged is not None:
-                self.staged(uid, os.path.relpath(directory, self.parent))
-
         _make(self.parent)
         with atomic.locked(self.parent):
             sweep(self.parent)
             if isinstance(document.get("name"), str):
                 _refuse_taken(document["name"], self.taken)
+            uid = self._free_uid(str(document.get("name", "")))
+            config = strict_json.dump_json(_completed(document, uid, published.reference_from(self.parent)))
+            loaded: list[Tool] = []
+
+            def check(directory: str) -> None:
+                loaded.append(_loaded(directory, uid))
+                if self.staged is not None:
+                    self.staged(uid, os.path.relpath(directory, self.parent))
+
             place = place_tree(self.parent, uid, {**files, CONFIG_FILE: TreeFile(data=config.encode())}, check=check)
         return replace(loaded[0], directory=place)
+
+    def _free_uid(self, name: str) -> str:
+        """Return `tool-NAME`, or the first of `tool-NAME-2`, … that is free here and in the other directories of tools."""
+        stem = f"tool-{name.lower().strip('_-')[:48] or 'unnamed'}"
+        numbered = (f"{stem}-{number}" for number in itertools.count(2))
+        return next(uid for uid in itertools.chain((stem,), numbered) if not self._is_used(uid))
+
+    def _is_used(self, uid: str) -> bool:
+        return os.path.lexists(os.path.join(self.parent, uid)) or (self.used is not None and self.used(uid))
 
 
 def _completed(document: JsonObject, uid: str, schema: str | None) -> JsonObject:

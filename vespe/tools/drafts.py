@@ -2,23 +2,29 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
 
 from vespe.defaults import CONFIG_FILE, DESCRIPTION_FILE
 from vespe.documents import strict_json
 from vespe.errors import InvalidDocument, UsageError
 from vespe.files import atomic
 from vespe.files.trees import TreeFile
+from vespe.lazy import difflib
 from vespe.models import JsonObject, JsonValue
 from vespe.tools import new_tool
-from vespe.tools.directory import NAME_PATTERN
+from vespe.tools.fields import KEYS, NAME_PATTERN
+from vespe.tools.implementations import named_secrets
 from vespe.tools.new_tool import Template
 from vespe.tools.python.names import parse_source, read_names
 from vespe.tools.python.signatures import derive
 
-FIELDS: Mapping[str, type] = {"description": str, "schema": dict, "path": str, "entrypoint": str, "args": dict}
-"""What a draft may be given in place of the template's, with the types of each."""
+_PARTS: Final[Mapping[str, type]] = {"description": str, "schema": dict, "path": str, "entrypoint": str, "args": dict}
+"""What stands in place of a template's own, with the types of each."""
+FIELDS: Final = (*_PARTS, *(key for key in KEYS if key not in ("uid", "name", "kit_id", "$schema", "implementation_details", *_PARTS)))
+"""What a draft may be given: the parts of an implementation, and every other key of config.json that is its author's to set."""
+IN_PROCESS: Final = "in_process"
+"""Stands for the type of a tool without `implementation_details`, which a registered function implements."""
 _EMPTY: JsonObject = {"type": "object", "properties": {}, "additionalProperties": False}
 
 
@@ -39,19 +45,39 @@ def draft_tool(name: str, type: str, *, fields: Mapping[str, Any] | None = None,
     """Draft a tool that runs at once; `fields` (keys as in FIELDS) are the user's own words in place of the template's.
 
     `path` may name an existing file, relative to `directory`: it is copied into the tool, and a Python file's function
-    gives name and schema. `schema` is `{"input": …, "output": …}` or the schema of the inputs alone. Raises
-    UsageError for what cannot be, InvalidDocument for a Python file that cannot be read.
+    gives name and schema. `schema` is `{"input": …, "output": …}` or the schema of the inputs alone. Secrets that `args` names are
+    declared. A tool of the type IN_PROCESS has no implementation. Raises UsageError for what cannot be, InvalidDocument for a
+    Python file that cannot be read.
     """
     given = {key: value for key, value in (fields or {}).items() if value is not None}
     _check_fields(given)
     check_name(name)
+    parts = {key: given.pop(key) for key in _PARTS if key in given}
     if type == "python_script":
-        return _python(name, given, directory)
+        return _completed(_python(name, parts, directory), given)
     if type == "shell_command":
-        return _shell(name, given, directory)
+        return _completed(_shell(name, parts, directory), given)
     if type == "http_request":
-        return _http(name, given)
-    raise UsageError(f"there is no type of tool called {type!r}", hint=f"there are {', '.join(new_tool.TYPES)}")
+        return _completed(_http(name, parts), given)
+    if type == IN_PROCESS:
+        return _completed(_in_process(name, parts), given)
+    near = difflib.get_close_matches(type, (*new_tool.TYPES, IN_PROCESS), n=1, cutoff=0.4)
+    hint = f"did you mean {near[0]}?" if near else f"the types are {', '.join(new_tool.TYPES)} and {IN_PROCESS}"
+    raise UsageError(f"there is no type of tool called {type!r}", hint=hint)
+
+
+def draft_from_parts(name: str, schema: JsonObject | None, details: JsonObject | None, *, fields: Mapping[str, Any] | None = None) -> Draft:
+    """Draft a tool from its `schema` and `implementation_details` as config.json has them; without the latter it runs in-process.
+
+    A file that `path` names is copied; where there is none the tool begins with its type's template. Raises as `draft_tool` does.
+    """
+    known = {"type", "path", "entrypoint", "args"}
+    parts = {key: value for key, value in (details or {}).items() if key in known - {"type"}}
+    draft = draft_tool(name, str(details.get("type")) if details else IN_PROCESS, fields={**(fields or {}), "schema": schema, **parts})
+    more = {key: value for key, value in (details or {}).items() if key not in known}
+    if not more:
+        return draft
+    return replace(draft, document={**draft.document, "implementation_details": {**draft.document["implementation_details"], **more}})
 
 
 def draft_from_function(source: str, *, name: str | None = None, fields: Mapping[str, Any] | None = None, directory: str = ".") -> Draft:
@@ -79,10 +105,21 @@ def check_name(name: str) -> None:
 def _check_fields(given: Mapping[str, Any]) -> None:
     for key, value in given.items():
         if key not in FIELDS:
-            raise UsageError(f"a tool has no {key!r} to set", hint=f"it has {', '.join(FIELDS)}")
-        if not isinstance(value, FIELDS[key]) or (isinstance(value, str) and "\0" in value):
-            kind = "an object" if FIELDS[key] is dict else "a text without NUL"
-            raise UsageError(f"`{key}` must be {kind}, not {value!r:.80}")
+            near = difflib.get_close_matches(key, FIELDS, n=1)
+            raise UsageError(f"a tool has no {key!r} to set", hint=f"did you mean {near[0]}?" if near else f"it has {', '.join(FIELDS)}")
+        kind = _PARTS.get(key, object)
+        if not isinstance(value, kind) or (isinstance(value, str) and "\0" in value):
+            raise UsageError(f"`{key}` must be {'an object' if kind is dict else 'a string without NUL'}, not {value!r:.80}")
+
+
+def _completed(draft: Draft, given: Mapping[str, Any]) -> Draft:
+    """Return the draft with the keys that no template has, and with the secrets that its arguments name."""
+    declared = given.get("secrets", [])
+    named = named_secrets(draft.document.get("implementation_details", {}))
+    missing = [name for name in named if isinstance(declared, list) and name not in declared]
+    more = {**given, **({"secrets": [*declared, *missing]} if missing else {})}
+    notes = (f"declared the secret {name}, which `args` names" for name in missing)
+    return replace(draft, document={**draft.document, **more}, notes=(*draft.notes, *notes))
 
 
 def describe(name: str, document: JsonObject) -> str:
@@ -173,6 +210,13 @@ def _http(name: str, given: Mapping[str, Any]) -> Draft:
     template = new_tool.http_template(inputs, given.get("args"), given.get("path"))
     schema = _schemas(given.get("schema"), template.input_schema, None)
     return _draft(name, _document(name, "http_request", {**_said(template), **given, "schema": schema}), {})
+
+
+def _in_process(name: str, given: Mapping[str, Any]) -> Draft:
+    if unused := next((key for key in ("path", "entrypoint", "args") if key in given), None):
+        raise UsageError(f"a tool without an implementation has no `{unused}`", hint="choose a type, or register a function that runs it")
+    document = {"name": name, "description": given.get("description", ""), "schema": _schemas(given.get("schema"), _EMPTY, None)}
+    return _draft(name, document, {})
 
 
 def _said(template: Template) -> JsonObject:

@@ -153,3 +153,7 @@ CHECKED: Final[dict[str, Callable[[Any], Iterable[Found]]]] = {
     "examples": _examples,
     "permissions": _permissions,
 }
+KEYS: Final = (
+    "uid", "name", "schema", "implementation_details", "kit_id", *CHECKED, "example_files", "example_git", "lint", "api_fields", "$schema",
+)  # fmt: skip
+"""Every key of config.json that Vespe reads; others are kept and mean nothing."""

@@ -45,6 +45,12 @@ def found_in_implementation(document: dict[str, Any], *, source: bytes | None = 
     return found
 
 
+def named_secrets(details: dict[str, Any]) -> list[str]:
+    """Return the names of the secrets that `${env:NAME}` asks for in the arguments of an implementation, each once."""
+    texts = (text for _, text, is_key in _strings(details.get("args"), ()) if not is_key)
+    return list(dict.fromkeys(place["name"] for text in texts for place in _SECRET.finditer(text) if place["name"]))
+
+
 def _checked(details: dict[str, Any], document: dict[str, Any]) -> Iterator[Found]:
     kind = details.get("type")
     for key in ("path", "entrypoint"):

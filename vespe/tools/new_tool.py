@@ -57,6 +57,25 @@ class Template:
     script: str = ""
 
 
+_CURRENCY: JsonObject = {"type": "string", "pattern": "^[A-Z]{3}$"}
+_RATE = Template(
+    description="Get the exchange rate between two currencies.",
+    input_schema={
+        "type": "object",
+        "properties": {
+            "base": {**_CURRENCY, "description": "The currency to convert from, as three letters.", "default": "EUR"},
+            "quote": {**_CURRENCY, "description": "The currency to convert to.", "default": "USD"},
+            "date": {"type": "string", "description": "The day (YYYY-MM-DD); without it, the newest rate."},
+        },
+        "additionalProperties": False,
+    },
+    entrypoint="GET",
+    path="https://api.frankfurter.dev/v2/rate/{base}/{quote}",
+    args={"query": {"date": "{date}"}, "response": "json"},
+)
+"""A public API that asks for no key: https://frankfurter.dev."""
+
+
 def python_template(name: str, entrypoint: str | None, *, given: bool) -> Template:
     """A Python function of that name; with a schema or arguments `given` by the user, one that takes any keyword.
 
@@ -89,18 +108,10 @@ def shell_template(schema: JsonObject | None, args: JsonObject | None, entrypoin
 
 
 def http_template(schema: JsonObject | None, args: JsonObject | None, url: str | None) -> Template:
-    """A GET of a placeholder URL, or of the user's own with inputs that follow from the slots in it and in the arguments."""
+    """A GET of a public API, or of the user's own URL with inputs that follow from the slots in it and in the arguments."""
     described = f"Ask {url.partition('?')[0]}." if url else "Get one item from the service."
     if url is None and schema is None and args is None:
-        item: JsonObject = {"type": "string", "description": "Which item to get.", "default": "1"}
-        properties = {"id": item, "language": {"type": "string", "description": "The language of the answer, such as en."}}
-        return Template(
-            description=described,
-            input_schema={"type": "object", "properties": properties, "additionalProperties": False},
-            entrypoint="GET",
-            path=f"{PLACEHOLDER_URL}/{{id}}",
-            args={"query": {"lang": "{language}"}, "response": "json"},
-        )
+        return _RATE
     path, inputs = url or PLACEHOLDER_URL, schema or slots_schema([url], optional=args)
     if args is None:
         inside = _SLOT.findall(path)

@@ -25,10 +25,74 @@ def test_a_template_runs_at_once_without_arguments(command: Command, kind: str) 
     assert command("tool", "run", "made").code == 0
 
 
-def test_an_http_template_resolves_and_names_a_placeholder(command: Command) -> None:
-    command("tool", "create", "made", "--type", "http_request", "--description", "Fetch an item.")
+def test_an_http_template_asks_a_public_api_and_needs_no_argument(command: Command) -> None:
+    command("tool", "create", "made", "--type", "http_request", "--description", "Fetch a rate.")
     document = command("tool", "show", "made", "--json").document
-    assert "api.example.com" in document["implementation_details"]["path"] and document["description"] == "Fetch an item."
+    assert "example" not in document["implementation_details"]["path"] and document["description"] == "Fetch a rate."
+    assert command("tool", "run", "made", "--dry-run").code == 0
+
+
+def test_an_http_tool_with_a_key_is_one_command(command: Command) -> None:
+    url, args = "https://shop.example.com/items/{id}", '{"headers": {"Authorization": "Bearer ${env:SHOP_KEY}"}}'
+    said = command("tool", "create", "item", "--url", url, "--method", "DELETE", "--args", args, "--json")
+    assert said.code == 0 and "declared the secret SHOP_KEY" in said.err
+    document = command("tool", "show", "item", "--json").document
+    assert document["secrets"] == ["SHOP_KEY"] and document["implementation_details"]["entrypoint"] == "DELETE"
+
+
+def test_every_key_of_a_config_can_be_set(command: Command) -> None:
+    given = [
+        "--secret",
+        "A",
+        "--read-only",
+        "--not-open-world",
+        "--timeout",
+        "5",
+        "--tag",
+        "x",
+        "--tag",
+        "y",
+        "--example",
+        '{"text": "a b"}',
+    ]
+    command("tool", "create", "made", "--type", "python_script", *given, "--set", "limits.max_output_bytes=9", "--set", 'version="1.2"')
+    document = command("tool", "show", "made", "--json").document
+    assert document["annotations"] == {"readOnlyHint": True, "openWorldHint": False} and document["tags"] == ["x", "y"]
+    assert document["limits"] == {"timeout_s": 5, "max_output_bytes": 9} and document["version"] == "1.2"
+    assert document["secrets"] == ["A"] and document["examples"] == [{"input": {"text": "a b"}}]
+
+
+@pytest.mark.parametrize(("more", "says"), [
+    (("--set", "limits"), "not KEY=JSON"), (("--set", "version=a"), "not JSON"), (("--set", "limit.a=1"), "did you mean limits?"),
+    (("--url", "https://a.org", "--path", "x"), "same thing"), (("--type", "python"), "did you mean python_script?"),
+])  # fmt: skip
+def test_what_cannot_be_set_is_said(command: Command, more: tuple[str, ...], says: str) -> None:
+    kind = () if "--type" in more or "--url" in more else ("--type", "python_script")
+    said = command("tool", "create", "made", *kind, *more)
+    assert said.code == 2 and says in said.err
+
+
+def test_a_tool_without_an_implementation_is_made_from_its_schema(command: Command) -> None:
+    for name, kind in (("one", ()), ("two", ("--type", "in_process"))):
+        said = command("tool", "create", name, *kind, "--schema", '{"type": "object", "properties": {"n": {"type": "integer"}}}')
+        assert said.code == 0
+        assert "implementation_details" not in command("tool", "show", name, "--json").document
+
+
+def test_directories_are_readable_and_no_two_tools_share_one(command: Command, project: Path) -> None:
+    uids = [command("tool", "create", name, "--type", "shell_command", "--json").document["uid"] for name in ("greet", "Greet", "_")]
+    assert uids == ["tool-greet", "tool-greet-2", "tool-unnamed"]
+    assert (project / ".vespe/tools/tool-greet/config.json").is_file()
+
+
+def test_a_second_tool_comes_into_a_kit(command: Command, project: Path) -> None:
+    command("kit", "create", "mine", "--in", ".")
+    said = command("tool", "create", "second", "--type", "python_script", "--kit", "mine", "--json")
+    assert said.code == 0 and Path(said.document["path"]) == (project / "mine" / "tool-second").resolve()
+    assert command("tool", "create", "second", "--type", "python_script", "--kit", "mine").code == 2
+    beyond = command("tool", "create", "third", "--type", "shell_command", "--kit", "mine")
+    assert beyond.code == 4 and "allow_types" in beyond.err
+    assert command("tool", "create", "third", "--type", "python_script", "--kit", ".").code == 2
 
 
 def test_a_function_becomes_a_tool_with_its_types_and_words(command: Command, project: Path) -> None:

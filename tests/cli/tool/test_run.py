@@ -66,3 +66,19 @@ def test_the_log_keeps_arguments_only_when_asked(command: Command, counted: Path
     command("tool", "run", "count", "count=2", "--log-arguments")
     first, second = command("log", "--json").document["calls"]
     assert "arguments" not in first and second["arguments"] == {"count": 2}
+
+
+def test_a_call_that_succeeds_is_kept_as_an_example_once(command: Command, project: Path) -> None:
+    python_tool(
+        project / ".vespe/tools/tool-one", "one", "return inputs", schema={"type": "object", "properties": {"n": {"type": "integer"}}}
+    )
+    for _ in range(2):
+        assert command("tool", "run", "one", "n=1", "--save-example").out == '{\n  "n": 1\n}\n'
+    assert command("tool", "show", "one", "--json").document["examples"] == [{"input": {"n": 1}, "output": {"n": 1}}]
+    assert command("tool", "test", "one").code == 0
+
+
+def test_a_call_that_fails_is_not_kept(command: Command, project: Path) -> None:
+    python_tool(project / ".vespe/tools/tool-one", "one", "raise ValueError('no')")
+    assert command("tool", "run", "one", "--save-example").code == 1
+    assert "examples" not in command("tool", "show", "one", "--json").document

@@ -33,6 +33,22 @@ def test_a_tool_without_examples_is_named(command: Command, project: Path) -> No
     assert "1 without examples: one" in command("tool", "test").err
 
 
+def test_update_begins_the_examples_of_a_new_tool(command: Command) -> None:
+    command("tool", "create", "made", "--type", "python_script")
+    assert command("tool", "test", "made", "--update").code == 0
+    (example,) = command("tool", "show", "made", "--json").document["examples"]
+    assert example == {"input": {"text": "hello, world"}, "output": {"characters": 12, "words": 2, "lines": 1}}
+    assert command("tool", "test", "--json").document["summary"]["passed"] == 1
+
+
+def test_update_makes_no_example_of_a_call_that_fails_or_that_nobody_allowed(command: Command, project: Path) -> None:
+    python_tool(project / ".vespe/tools/tool-one", "one", "raise ValueError('no')")
+    python_tool(project / ".vespe/tools/tool-two", "two", "return 1", annotations={"destructiveHint": True})
+    said = command("tool", "test", "--update")
+    assert said.code == 0 and "one has no example yet" in said.err
+    assert "examples" not in json.loads((project / ".vespe/tools/tool-two/config.json").read_text(encoding="utf-8"))
+
+
 def test_a_broken_tool_fails_and_hides_no_other(command: Command, project: Path) -> None:
     python_tool(project / ".vespe/tools/tool-one", "one", "return 1", examples=[GOOD])
     (project / ".vespe/tools/tool-broken").mkdir()

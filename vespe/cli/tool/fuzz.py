@@ -34,7 +34,7 @@ def command(
     """
     workspace = open_workspace(project_dir)
     tool = workspace.tool(name)
-    if _reaches_out(tool):
+    if examples.acts_outside(tool):
         options.confirmed(f"Call {tool.name}, which acts on other machines or destroys, many times?", yes=yes)
     seed = random.SystemRandom().getrandbits(32) if seed is None else seed
     with examples.staged(tool) as directory:
@@ -67,8 +67,3 @@ def document_of(tool: Tool, found: Fuzzed) -> JsonObject:
         "seconds": round(found.seconds, 3),
         "seed": found.seed,
     }
-
-
-def _reaches_out(tool: Tool) -> bool:
-    kind = tool.implementation.type if tool.implementation else ""
-    return kind == "http_request" or tool.annotations.get("destructiveHint") is True

@@ -3,10 +3,12 @@
 import click
 
 from vespe import errors
+from vespe.calls import examples
 from vespe.calls.path import CallPath, refused
 from vespe.calls.registry import ToolRegistry
 from vespe.cli import boundary, options, report
 from vespe.cli.tool import arguments
+from vespe.documents import strict_json
 from vespe.models import Call, Outcome
 from vespe.projects.workspace import open_workspace
 from vespe.tools.fields import MAX_TIMEOUT_S
@@ -23,6 +25,7 @@ from vespe.tools.fields import MAX_TIMEOUT_S
 @click.option("--timeout", type=click.FloatRange(0, MAX_TIMEOUT_S, min_open=True), metavar="SECONDS", help="Default: the tool's, or 30.")
 @click.option("--dry-run", is_flag=True, help="Check the arguments and show what would run, without running it.")
 @click.option("--log-arguments", is_flag=True, help="Keep the arguments in the log, not only their digest.")
+@click.option("--save-example", is_flag=True, help="Keep the call and its result among the tool's examples, if it succeeds.")
 @options.trust_option
 @options.project_option
 @options.json_option
@@ -33,6 +36,7 @@ def command(
     timeout: float | None,
     dry_run: bool,
     log_arguments: bool,
+    save_example: bool,
     trusted: bool,
     project_dir: str | None,
     as_json: bool,
@@ -47,13 +51,19 @@ def command(
     path = CallPath(workspace=workspace, registry=ToolRegistry(), trusted=trusted, keep_arguments=log_arguments, progress=report.note)
     tool = path.tool(name)
     try:
-        call = Call(tool=tool.uid, arguments=arguments.gather(tool, pairs, args), timeout_s=timeout)
+        given = arguments.gather(tool, pairs, args)
     except errors.InvalidArguments as error:
         return _answer(refused(tool, error), as_json)
+    call = Call(tool=tool.uid, arguments=given, timeout_s=timeout)
     if dry_run:
         report.emit_json(path.plan(tool, call))
         return 0
-    return _answer(path.run_tool(tool, call), as_json)
+    outcome = path.run_tool(tool, call)
+    if save_example and outcome.ok:
+        inputs = given if isinstance(given, dict) else strict_json.parse_object(given, path="--args")
+        examples.keep_example(tool, inputs, outcome.result)
+        report.note(f"kept the call among the examples of {tool.name}")
+    return _answer(outcome, as_json)
 
 
 def _answer(outcome: Outcome, as_json: bool) -> int:

@@ -12,6 +12,7 @@ from vespe.calls.examples import ExampleResult
 from vespe.calls.path import CallPath
 from vespe.calls.registry import ToolRegistry
 from vespe.cli import junit, options, report
+from vespe.documents import strict_json
 from vespe.files import atomic
 from vespe.models import JsonObject, Tool
 from vespe.projects.workspace import Workspace, open_workspace
@@ -20,7 +21,11 @@ from vespe.projects.workspace import Workspace, open_workspace
 @click.command("test", epilog="Example: vespe tool test write_file read_file --junit results.xml")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--against", metavar="NAME", help="Run the examples of this tool (KIT/NAME of a shadowed one) on the tool that is tested.")
-@click.option("--update", is_flag=True, help="Record the outputs in config.json where they differ, or nothing is expected yet.")
+@click.option(
+    "--update",
+    is_flag=True,
+    help="Record the outputs in config.json where they differ, or nothing is expected yet; begin where there is no example.",
+)
 @click.option("--junit", "junit_file", metavar="FILE", help="Write the results as JUnit XML too.")
 @click.option("--jobs", type=click.IntRange(1, 64), metavar="N", help="Test so many tools at a time; default: the number of processors.")
 @options.trust_option
@@ -46,6 +51,7 @@ def command(
     workspace = open_workspace(project_dir)
     path = CallPath(workspace=workspace, registry=ToolRegistry(), trusted=trusted, progress=report.note)
     tools, results = (_against(workspace, names, against), []) if against else _chosen(workspace, names)
+    tools = [examples.begun(tool) for tool in tools] if update else tools
     if not as_json:
         _show(results)
     for tool, found in zip(tools, examples.run_all(path, tools, jobs=jobs or os.cpu_count() or 1), strict=True):
@@ -95,9 +101,13 @@ def _against(workspace: Workspace, names: tuple[str, ...], other: str) -> list[T
 
 
 def _recorded(tool: Tool, found: list[ExampleResult]) -> list[ExampleResult]:
+    first = "examples" not in tool.document and tool.examples
+    if first and not found[0].ok:
+        report.note(f"{tool.name} has no example yet: with {strict_json.compact_json(tool.examples[0]['input'])} it {found[0].problem}")
+        return []
     changed = examples.record(tool, found)
     if changed:
-        report.note(f"recorded {changed} outputs of {tool.name} in {tool.directory}")
+        report.note(f"recorded {report.count(changed, 'output')} of {tool.name} in {tool.directory}")
     return [replace(one, problem=None, place="") if examples.recordable(tool.examples[one.index], one) else one for one in found]
 
 

@@ -11,15 +11,11 @@ from vespe.files import atomic
 from vespe.lazy import difflib, shutil
 from vespe.lint.base import AnyRule, Bounds, Found, Outline, Rule, SetRule, Subject
 from vespe.schemas.explain import describe, short
-from vespe.tools import templates
+from vespe.tools import fields, templates
 from vespe.tools.directory import Problem
 from vespe.tools.python.names import parse_source, read_names
 
 _DETAILS: Final = "/implementation_details"
-KEYS: Final = (
-    "uid", "name", "description", "schema", "implementation_details", "kit_id", "version", "tags", "limits", "secrets", "annotations",
-    "examples", "example_files", "example_git", "permissions", "lint", "$schema",
-)  # fmt: skip
 _FIELDS: Final[dict[str, tuple[type, str]]] = {
     "description": (str, "a text"),
     "title": (str, "a text"),
@@ -144,7 +140,7 @@ def _program(subject: Subject) -> Iterator[Found]:
 
 def _unknown_key(subject: Subject) -> Iterator[Found]:
     for key in subject.document if subject.api == "vespe" and isinstance(subject.document, dict) else ():
-        if key not in KEYS and (close := difflib.get_close_matches(key, KEYS, n=1, cutoff=0.75)):
+        if key not in fields.KEYS and (close := difflib.get_close_matches(key, fields.KEYS, n=1, cutoff=0.75)):
             yield Found(pointer=pointer_to((key,)), message=f"{short(key)} is no key that Vespe reads", fix=f"did you mean {close[0]}?")
 
 
