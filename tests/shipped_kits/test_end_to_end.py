@@ -68,3 +68,19 @@ def test_p17_a_path_that_leads_out_ends_with_the_code_of_bad_arguments(project: 
     assert vespe("kit", "activate", "file_io_without_git", cwd=project).returncode == 0
     done = vespe("tool", "run", "write_file", f"path={path}", "content=x", cwd=project)
     assert done.returncode == 5 and not (project.parent / "x").exists()
+
+
+def test_what_the_user_says_of_files_holds_for_the_file_tools(project: Path) -> None:
+    assert vespe("kit", "activate", "file_io_without_git", cwd=project).returncode == 0
+    (project / "prod.env").write_text("KEY=1\n", encoding="utf-8")
+    search = ("tool", "run", "search_text", "query=KEY")
+    assert [match["path"] for match in told(*search, cwd=project)["result"]["matches"]] == ["prod.env"]
+    write = ("tool", "run", "write_file", "path=.vscode/tasks.json", "content=x")
+    refused = vespe(*write, cwd=project)
+    assert refused.returncode and "other programs execute" in refused.stderr and not (project / ".vscode").exists()
+    for setting in (("files.never_read", '["*.env"]'), ("files.may_write", '[".vscode"]')):
+        assert vespe("config", "set", *setting, cwd=project).returncode == 0
+    found = told(*search, cwd=project)["result"]
+    assert (found["matches"], found["files_skipped"]) == ([], 1)
+    assert vespe("tool", "run", "read_file", "path=prod.env", cwd=project).returncode
+    assert vespe(*write, cwd=project).returncode == 0

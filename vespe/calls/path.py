@@ -217,10 +217,11 @@ class CallPath:
     def _context(
         self, tool: Tool, call: Call, directory: str, secrets: Mapping[str, str], *, cancel: threading.Event | None = None
     ) -> Context:
+        given = {**secrets, **self.user.files.environment()}
         return Context(
             project_root=self.directory or self.workspace.root,
             directory=directory,
-            environment=process.child_environment(self._environ(), secrets) if secrets else self._without_secrets,
+            environment=process.child_environment(self._environ(), given) if given else self._without_secrets,
             secrets=secrets,
             timeout_s=_deadline(call, tool),
             bounded=bool(call.timeout_s or tool.timeout_s),

@@ -11,17 +11,16 @@ from typing import Final, NamedTuple
 
 from vespe import defaults
 from vespe.errors import InvalidArguments, InvalidDocument, StorageError, VespeError
+from vespe.files import confined_rules
+from vespe.files.confined_rules import Rules
 from vespe.processes.signals import whole
 
 MAX_DEPTH: Final = 64
 """How many directories deep a path may go; `walk` goes no deeper either."""
-PROTECTED: Final = frozenset({".git", defaults.PROJECT_DIR})
-"""Names that no write may pass through: who writes there rewrites hooks, tools or settings, and so runs what it likes."""
 
 _DIRECTORY: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _CREATE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-_INVISIBLE: Final = dict.fromkeys([*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF])
 
 
 class PathRefused(InvalidArguments):
@@ -60,10 +59,14 @@ class Directory:
     link at any step (one that points inside too: only so can nobody swap it in between), and whatever is no regular
     file. Every step is opened relative to the descriptor of the one before it, so that a directory that is replaced by a
     link in the middle of an operation cannot lead out. What the operating system refuses is a StorageError.
+
+    Refused too: a write of what other programs execute (see `confined_rules`), and a reading of what the user's own `rules`
+    keep from tools; by default the rules that this process was given.
     """
 
-    def __init__(self, root: str | os.PathLike[str]) -> None:
+    def __init__(self, root: str | os.PathLike[str], *, rules: Rules | None = None) -> None:
         self.root = os.path.abspath(os.fspath(root))
+        self._rules = confined_rules.of_environment() if rules is None else rules
         with _translated("open", self.root):
             self._descriptor = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
 
@@ -90,7 +93,7 @@ class Directory:
 
     def check_writable(self, path: str) -> bool:
         """Say whether there is a file at `path`; raises PathRefused where a write of it would."""
-        _refuse_protected(path)
+        self._refuse_protected(path)
         with _translated("write", path), contextlib.suppress(FileNotFoundError), self._parent(path) as (parent, name):
             mode = _require_regular(os.stat(name, dir_fd=parent, follow_symlinks=False), path)
             return _require_write_bit(mode, path)
@@ -98,6 +101,7 @@ class Directory:
 
     def read_bytes(self, path: str, *, limit: int = defaults.LARGER_CAP_BYTES) -> bytes:
         """Read a regular file; raises InvalidDocument where it is larger than `limit` bytes."""
+        self._refuse_secret(path)
         with _translated("read", path), self._parent(path) as (parent, name):
             return _read(parent, name, path=path, limit=limit)
 
@@ -113,7 +117,7 @@ class Directory:
         """Put `data` in the file, making its directories; at every instant the file is wholly old or wholly new.
 
         An existing file keeps its permission bits, and is refused where they make it read-only; other names of the same
-        file (hard links) keep the old bytes. Anything in a directory called `.git` or `.vespe` is refused.
+        file (hard links) keep the old bytes.
         """
         with _translated("write", path), self._writable(path, create=True) as (parent, name):
             return _replace_file(parent, name, path=path, data=data)
@@ -123,6 +127,7 @@ class Directory:
 
         Writers that go through this class wait for each other, so that no replacement is lost.
         """
+        self._refuse_secret(path)
         with _translated("edit", path), self._writable(path) as (parent, name):
             text = _decoded(_read(parent, name, path=path, limit=defaults.LARGER_CAP_BYTES), path)
             changed, count = replaced(text, old, new, replace_all=replace_all, path=path)
@@ -167,11 +172,19 @@ class Directory:
 
     @contextlib.contextmanager
     def _writable(self, path: str, *, create: bool = False) -> Iterator[tuple[int, str]]:
-        _refuse_protected(path)
+        self._refuse_protected(path)
         with self._parent(path, create=create) as (parent, name):
             with contextlib.suppress(OSError):  # some network file systems have no locks
                 fcntl.flock(parent, fcntl.LOCK_EX)
             yield parent, name
+
+    def _refuse_protected(self, path: str) -> None:
+        if why := self._rules.why_not_written(_parts(path), lambda at: self.kind(at) is not None):
+            raise PathRefused(path, why)
+
+    def _refuse_secret(self, path: str) -> None:
+        if self._rules.is_kept_secret(_parts(path)):
+            raise PathRefused(path, "is one that your configuration (`files.never_read`) keeps from tools")
 
     def _descend(self, parts: Sequence[str], path: str, *, create: bool = False) -> int:
         steps = [os.dup(self._descriptor)]
@@ -216,17 +229,6 @@ def _parts(path: str) -> list[str]:
     if len(parts) > MAX_DEPTH:
         raise PathRefused(path, f"is deeper than {MAX_DEPTH} directories")
     return parts
-
-
-def _refuse_protected(path: str) -> None:
-    for part in _parts(path):
-        if _folded(part) in PROTECTED:
-            raise PathRefused(path, f"lies in {part}, which tools may read and never write")
-
-
-def _folded(name: str) -> str:
-    """Fold what macOS file systems ignore in a name: letter case and invisible characters, and what Windows ignores at its end."""
-    return name.translate(_INVISIBLE).casefold().rstrip(". ")
 
 
 @contextlib.contextmanager

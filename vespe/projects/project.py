@@ -28,6 +28,7 @@ RESTRICTED: Final = frozenset(
         "env",
         "env_passthrough",
         "environment",
+        "files",
         "install_root",
         "kit_roots",
         "kits",

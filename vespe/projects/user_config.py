@@ -12,11 +12,12 @@ from vespe.documents import fields, strict_json
 from vespe.documents.pointers import escape_pointer
 from vespe.errors import InvalidDocument, NotFound, StorageError, UsageError
 from vespe.files import atomic, locations
+from vespe.files.confined_rules import Rules
 from vespe.files.trees import sweep_beside
 from vespe.models import JsonObject, JsonValue
 from vespe.projects import provider_settings
 
-KEYS: Final = ("allow_hosts", "allowed_signers", "approvals", "providers", "sandbox", "secrets")
+KEYS: Final = ("allow_hosts", "allowed_signers", "approvals", "files", "providers", "sandbox", "secrets")
 """The settings that there are; a file may hold others, which are kept and mean nothing."""
 SANDBOX: Final = ("off", "auto", "require")
 """From the widest to the tightest."""
@@ -31,6 +32,7 @@ class UserConfig:
     `allow_hosts` are the private hosts (`127.0.0.1:8080`) that HTTP tools may reach; `secrets` are values by the name of
     the environment variable that they stand in for; `sandbox` is `auto`, `require` or `off`.
     `allowed_signers` is the file (as ssh-keygen reads it) of those whose signed tags count; "" for none.
+    `files` are the patterns of what file tools may write although other programs execute it, and of what they must not read.
     """
 
     allow_hosts: tuple[str, ...] = ()
@@ -39,6 +41,7 @@ class UserConfig:
     approvals: JsonObject = field(default_factory=dict)
     sandbox: str = "auto"
     allowed_signers: str = ""
+    files: Rules = field(default_factory=Rules)
     document: JsonObject = field(default_factory=dict, repr=False)
     path: str = ""
 
@@ -189,9 +192,18 @@ def _checked(document: JsonObject, path: str) -> UserConfig:
         approvals=fields.mapping(document, "approvals", path=path),
         sandbox=sandbox,
         allowed_signers=fields.string(document, "allowed_signers", path=path) or "",
+        files=_file_rules(document, path),
         document=document,
         path=path,
     )
+
+
+def _file_rules(document: JsonObject, path: str) -> Rules:
+    given = fields.mapping(document, "files", path=path)
+    for key, patterns in given.items():
+        if not isinstance(patterns, list) or not all(isinstance(pattern, str) and pattern.strip("/") for pattern in patterns):
+            raise InvalidDocument("must be an array of patterns such as *.env", path=path, pointer=f"/files/{escape_pointer(key)}")
+    return Rules(tuple(given.get("may_write", ())), tuple(given.get("never_read", ())))
 
 
 def _update(key: str, change: Callable[[JsonObject], None]) -> None:

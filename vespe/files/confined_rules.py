@@ -1,0 +1,105 @@
+"""What the file tools may not write, since another program executes it unasked, and what the user keeps them from reading."""
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from vespe import defaults
+
+NEVER: Final = frozenset({".git", defaults.PROJECT_DIR})
+"""Names that no write may pass through, whatever is configured: hooks, tools and approvals stand there."""
+EXECUTED: Final = frozenset(
+    (
+        # Shells and terminals.
+        ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc", ".zshenv", ".zprofile",
+        ".zlogin", ".zlogout", ".cshrc", ".tcshrc", ".kshrc", ".mkshrc", ".login", ".logout", ".inputrc", ".xinitrc", ".xprofile",
+        ".xsession", ".xsessionrc", ".screenrc", ".tmux.conf", ".config", ".local", ".ssh", ".gnupg",
+        # What runs on entering a directory.
+        ".envrc", ".direnvrc", ".mise", ".mise.toml", "mise.toml", ".autoenv",
+        # git, and what it runs on a commit.
+        ".gitconfig", ".gitmodules", ".githooks", ".husky", ".lefthook", ".lefthook.yml", "lefthook.yml", ".pre-commit-config.yaml",
+        "commondir",
+        # Editors and debuggers.
+        ".vscode", ".idea", ".devcontainer", ".devcontainer.json", ".fleet", ".zed", ".vim", ".vimrc", ".gvimrc", ".nvimrc", ".nvim.lua",
+        ".exrc", ".emacs", ".emacs.d", ".dir-locals.el", ".gdbinit", ".lldbinit", ".pdbrc", ".pythonrc.py",
+        # Agents, and the servers that they start.
+        ".mcp.json", "mcp.json", ".claude", ".claude.json", ".cursor", ".codex", ".gemini", ".windsurf", ".continue", ".kiro", ".roo",
+        ".aider.conf.yml", ".opencode", "opencode.json",
+        # Package managers that start what the file names before anything else.
+        ".yarnrc", ".yarnrc.yml", ".pnpmfile.cjs",
+    )
+)  # fmt: skip
+"""Names of files and directories that some program executes, or takes commands from, because somebody merely opened the directory."""
+_ENDINGS: Final = (".code-workspace", ".sublime-project")
+_OF_A_REPOSITORY: Final = frozenset({"config", "config.worktree", "hooks", "info", "modules", "objects", "refs", "worktrees"})
+_MAY_WRITE: Final = "VESPE_FILES_MAY_WRITE"
+_NEVER_READ: Final = "VESPE_FILES_NEVER_READ"
+_INVISIBLE: Final = dict.fromkeys([*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF])
+
+
+class Rules(NamedTuple):
+    """What the user's own configuration says of files, as patterns of a shell over paths from the root.
+
+    A pattern without `/` fits a name at any depth; what fits a directory fits all that is beneath it.
+    """
+
+    may_write: tuple[str, ...] = ()
+    never_read: tuple[str, ...] = ()
+
+    def environment(self) -> dict[str, str]:
+        """Return the variables that hand these rules to a tool's process; none where there are none."""
+        given = {_MAY_WRITE: self.may_write, _NEVER_READ: self.never_read}
+        return {name: "\n".join(patterns) for name, patterns in given.items() if patterns}
+
+    def why_not_written(self, parts: Sequence[str], exists: Callable[[str], bool]) -> str | None:
+        """Say why a path, in its parts, must not be written, or None; `exists` says whether there is something at a path."""
+        for part in parts:
+            if folded(part) in NEVER:
+                return f"lies in {part}, which tools may read and never write"
+        executed = next((part for part in parts if folded(part) in EXECUTED or folded(part).endswith(_ENDINGS)), None)
+        if executed is None and not _makes_repository(parts, exists):
+            return None
+        if _fits(parts, self.may_write):
+            return None
+        what = f"lies in {executed}, which other programs execute" if executed else "is part of what git takes for a repository"
+        return f"{what}: tools never write there unless your own configuration allows it"
+
+    def is_kept_secret(self, parts: Sequence[str]) -> bool:
+        """Whether the user keeps tools from reading a path."""
+        return _fits(parts, self.never_read)
+
+
+def of_environment(environ: Mapping[str, str] = os.environ) -> Rules:
+    """Return the rules that a tool's process was given."""
+    may_write, never_read = (tuple(filter(None, environ.get(name, "").split("\n"))) for name in (_MAY_WRITE, _NEVER_READ))
+    return Rules(may_write, never_read)
+
+
+def folded(name: str) -> str:
+    """Fold what macOS file systems ignore in a name: letter case and invisible characters, and what Windows ignores at its end."""
+    return name.translate(_INVISIBLE).casefold().rstrip(". ")
+
+
+def _makes_repository(parts: Sequence[str], exists: Callable[[str], bool]) -> bool:
+    """Whether a write could complete a bare repository: HEAD, and beside it objects, refs and a configuration that names programs.
+
+    https://git-scm.com/docs/git-config#Documentation/git-config.txt-safebareRepository
+    """
+    if parts and folded(parts[-1]) == "head":
+        return True
+    places = (at for at, part in enumerate(parts) if folded(part) in _OF_A_REPOSITORY)
+    return any(exists("/".join((*parts[:at], "HEAD"))) for at in places)
+
+
+def _fits(parts: Sequence[str], patterns: Iterable[str]) -> bool:
+    if not patterns:
+        return False
+    from fnmatch import fnmatchcase
+
+    names = [folded(part) for part in parts]
+    for pattern in patterns:
+        wanted = pattern.strip("/").casefold()
+        shown = names if "/" not in wanted else ["/".join(names[: at + 1]) for at in range(len(names))]
+        if any(fnmatchcase(name, wanted) for name in shown):
+            return True
+    return False
