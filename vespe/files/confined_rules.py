@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
 from typing import Final, NamedTuple
 
 from vespe import defaults
@@ -94,8 +95,6 @@ def _makes_repository(parts: Sequence[str], exists: Callable[[str], bool]) -> bo
 def _fits(parts: Sequence[str], patterns: Iterable[str]) -> bool:
     if not patterns:
         return False
-    from fnmatch import fnmatchcase
-
     names = [folded(part) for part in parts]
     for pattern in patterns:
         wanted = pattern.strip("/").casefold()
