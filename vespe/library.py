@@ -6,14 +6,13 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from vespe import errors
-from vespe.calls.path import CallPath
+from vespe.calls.path import CallPath, open_path
 from vespe.calls.registry import ToolRegistry
 from vespe.models import Call, JsonObject, Outcome, ProjectConfig, Resolution, Tool
-from vespe.processes.signals import own_handlers_wait
 from vespe.projects import project as projects
 from vespe.projects import project_tools
 from vespe.projects.init import found_project
-from vespe.projects.workspace import Workspace, fingerprint, open_workspace
+from vespe.projects.workspace import Workspace, open_workspace
 from vespe.tools import drafts
 
 ProjectLike: TypeAlias = "Project | ProjectConfig | str | os.PathLike[str] | None"
@@ -25,8 +24,8 @@ class Project:
 
     `path` is the directory that holds `.vespe/`, or one below it; None looks up from the working directory (or
     `VESPE_PROJECT`). `registry` holds in-process implementations. `trusted=True` is the caller's word that this
-    project may run, as `--trust` is on the command line. Tools are read from disk for each call; the configuration and
-    the kits when they changed. Raises ProjectNotFound where there is no project, InvalidDocument for a configuration
+    project may run, as `--trust` is on the command line. What is on disk is read
+    again when it changed. Raises ProjectNotFound where there is no project, InvalidDocument for a configuration
     that cannot be read.
     """
 
@@ -34,8 +33,7 @@ class Project:
         workspace = open_workspace(path)
         self.root = workspace.root
         self.registry = registry if registry is not None else ToolRegistry()
-        self._trusted = trusted
-        self._opened = (fingerprint(workspace), workspace)
+        self._path = open_path(workspace, registry=self.registry, trusted=trusted)
 
     def __repr__(self) -> str:
         return f"Project({self.root!r})"
@@ -83,20 +81,15 @@ class Project:
         InvalidTool, NotTrusted) this raises. `timeout_s` is the deadline in seconds; `cancel` ends the call.
         """
         call = Call(tool=uid, arguments={} if args is None else args, timeout_s=timeout_s)
-        with own_handlers_wait():
-            return self.call_path().run(call, cancel=cancel)
+        return self._path.run(call, cancel=cancel)
 
     def call_path(self) -> CallPath:
         """Return what runs calls in the project as it is now."""
-        return CallPath(workspace=self._workspace(), registry=self.registry, trusted=self._trusted)
+        self._path = self._path.now()
+        return self._path
 
     def _workspace(self) -> Workspace:
-        """Return the project as it is now, opened anew only where its configuration or a kit changed."""
-        before, workspace = self._opened
-        if fingerprint(workspace) != before:
-            workspace = open_workspace(self.root)
-            self._opened = (fingerprint(workspace), workspace)
-        return workspace
+        return self.call_path().workspace
 
 
 def create_tool(

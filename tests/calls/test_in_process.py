@@ -2,7 +2,6 @@
 
 import asyncio
 import contextvars
-import dataclasses
 import threading
 import time
 from collections.abc import Callable
@@ -12,12 +11,11 @@ import pytest
 
 from tests.support.ondisk import PATIENCE_S
 from vespe.calls import in_process
-from vespe.calls.executors.base import Context
-from vespe.calls.in_process import FunctionImplementation
+from vespe.calls.in_process import Bounds, FunctionImplementation
 from vespe.errors import Interrupted, TimedOut, ToolExecutionError
 
-CONTEXT = Context(project_root="/", directory="/", timeout_s=PATIENCE_S)
-BOUNDED = dataclasses.replace(CONTEXT, timeout_s=0.05, bounded=True)
+FREE = Bounds(PATIENCE_S)
+BOUNDED = Bounds(0.05, stated=True)
 
 
 def code(function: Callable[..., Any]) -> FunctionImplementation:
@@ -58,7 +56,7 @@ def sleeper() -> Any:
 def cancelled(function: Callable[..., Any], begun: threading.Event) -> Interrupted:
     """Call code whose caller cancels it as soon as it has begun."""
     with pytest.raises(Interrupted) as caught:
-        in_process.run(code(function), {}, dataclasses.replace(CONTEXT, cancel=begun))
+        in_process.run(code(function), {}, Bounds(PATIENCE_S, cancel=begun))
     return caught.value
 
 
@@ -87,20 +85,20 @@ def test_a_deadline_that_was_asked_for_frees_the_caller(sleeper: Sleeper, kind: 
 
 
 def test_what_is_done_before_anyone_cancels_gives_its_result_and_its_error() -> None:
-    context = dataclasses.replace(CONTEXT, cancel=threading.Event())
-    assert in_process.run(code(lambda: 3), {}, context) == 3
+    bounds = Bounds(PATIENCE_S, cancel=threading.Event())
+    assert in_process.run(code(lambda: 3), {}, bounds) == 3
     with pytest.raises(ToolExecutionError, match="ZeroDivisionError"):
-        in_process.run(code(lambda: 1 // 0), {}, context)
+        in_process.run(code(lambda: 1 // 0), {}, bounds)
 
 
 def test_code_that_nobody_can_leave_runs_in_the_caller_s_own_thread() -> None:
-    assert in_process.run(code(threading.get_ident), {}, CONTEXT) == threading.get_ident()
+    assert in_process.run(code(threading.get_ident), {}, FREE) == threading.get_ident()
 
 
 def test_code_beside_sees_the_caller_s_context_variables() -> None:
     seen: contextvars.ContextVar[str] = contextvars.ContextVar("seen", default="")
     seen.set("told")
-    assert in_process.run(code(seen.get), {}, dataclasses.replace(CONTEXT, cancel=threading.Event())) == "told"
+    assert in_process.run(code(seen.get), {}, Bounds(PATIENCE_S, cancel=threading.Event())) == "told"
 
 
 def test_sys_exit_and_a_cancellation_of_its_own_are_the_tool_s_failures() -> None:
@@ -109,11 +107,11 @@ def test_sys_exit_and_a_cancellation_of_its_own_are_the_tool_s_failures() -> Non
 
     for function in (lambda: exit(3), cancels_itself):
         with pytest.raises(ToolExecutionError):
-            in_process.run(code(function), {}, CONTEXT)
+            in_process.run(code(function), {}, FREE)
 
 
-def arun(function: Callable[..., Any], context: Context = CONTEXT) -> Any:
-    return asyncio.run(in_process.arun(code(function), {}, context))
+def arun(function: Callable[..., Any], bounds: Bounds = FREE) -> Any:
+    return asyncio.run(in_process.arun(code(function), {}, bounds))
 
 
 def test_async_code_shares_the_lock_of_its_caller_s_loop() -> None:
@@ -125,7 +123,7 @@ def test_async_code_shares_the_lock_of_its_caller_s_loop() -> None:
                 return "held"
 
         await lock.acquire()
-        running = asyncio.create_task(in_process.arun(code(tool), {}, CONTEXT))
+        running = asyncio.create_task(in_process.arun(code(tool), {}, FREE))
         await asyncio.sleep(0)
         lock.release()
         return await running
@@ -135,7 +133,7 @@ def test_async_code_shares_the_lock_of_its_caller_s_loop() -> None:
 
 def test_sync_code_does_not_hold_up_its_caller_s_loop(sleeper: Sleeper) -> None:
     async def caller() -> Any:
-        running = asyncio.create_task(in_process.arun(code(sleeper.sync), {}, CONTEXT))
+        running = asyncio.create_task(in_process.arun(code(sleeper.sync), {}, FREE))
         while not sleeper.begun.is_set():
             await asyncio.sleep(0.001)
         sleeper.go.set()
@@ -149,7 +147,7 @@ def test_what_sync_code_returns_to_be_awaited_is_awaited_in_the_caller_s_loop() 
         return id(asyncio.get_running_loop())
 
     async def caller() -> bool:
-        return bool(await in_process.arun(code(lambda: loop()), {}, CONTEXT) == await loop())
+        return bool(await in_process.arun(code(lambda: loop()), {}, FREE) == await loop())
 
     assert asyncio.run(caller())
 
@@ -163,7 +161,7 @@ def test_async_callers_have_deadlines_too(sleeper: Sleeper, kind: str) -> None:
 @pytest.mark.parametrize("kind", ["sync", "waits"])
 def test_a_task_that_is_cancelled_ends_its_call(sleeper: Sleeper, kind: str) -> None:
     async def caller() -> None:
-        running = asyncio.create_task(in_process.arun(code(getattr(sleeper, kind)), {}, CONTEXT))
+        running = asyncio.create_task(in_process.arun(code(getattr(sleeper, kind)), {}, FREE))
         while not sleeper.begun.is_set():
             await asyncio.sleep(0.001)
         running.cancel()

@@ -8,9 +8,8 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, runtime_checkable
 
-from vespe.calls.executors.base import Context
 from vespe.errors import Interrupted, TimedOut, ToolExecutionError, VespeError
 from vespe.lazy import asyncio
 from vespe.models import JsonObject, JsonValue
@@ -50,7 +49,15 @@ class FunctionImplementation:
         return self.function(**inputs)
 
 
-def run(implementation: ToolImplementation, inputs: JsonObject, context: Context) -> JsonValue:
+class Bounds(NamedTuple):
+    """What ends a call: its deadline in seconds from now, `stated` where the caller or the tool asked for it, and `cancel`."""
+
+    timeout_s: float
+    stated: bool = False
+    cancel: threading.Event | None = None
+
+
+def run(implementation: ToolImplementation, inputs: JsonObject, bounds: Bounds) -> JsonValue:
     """Call an implementation and return its result; what it raises becomes ToolExecutionError.
 
     A call that can be cancelled, or whose deadline somebody asked for, runs in a thread of its own, and the caller is free as
@@ -59,21 +66,21 @@ def run(implementation: ToolImplementation, inputs: JsonObject, context: Context
     code ends at its deadline.
     """
     try:
-        return _run(implementation, inputs, context)
+        return _run(implementation, inputs, bounds)
     except VespeError:
         raise
     except (Exception, SystemExit) as error:
         raise _failure(error) from error
 
 
-async def arun(implementation: ToolImplementation, inputs: JsonObject, context: Context) -> JsonValue:
+async def arun(implementation: ToolImplementation, inputs: JsonObject, bounds: Bounds) -> JsonValue:
     """Call an implementation as `run` does: async code in the caller's event loop, sync code in a thread of its own.
 
     Cancelling the caller's task cancels async code; sync code runs on, and its result is dropped.
     """
     try:
-        answer = implementation.execute(inputs) if _is_async(implementation) else await _in_thread(implementation, inputs, context)
-        return await _before_deadline(answer, implementation.name, context) if isinstance(answer, Awaitable) else answer
+        answer = implementation.execute(inputs) if _is_async(implementation) else await _in_thread(implementation, inputs, bounds)
+        return await _before_deadline(answer, implementation.name, bounds) if isinstance(answer, Awaitable) else answer
     except VespeError:
         raise
     except (Exception, SystemExit) as error:
@@ -95,22 +102,22 @@ async def in_thread(work: Callable[[], Any], *, leave: Callable[[], object]) -> 
     return _unwrapped(done.result())
 
 
-def _run(implementation: ToolImplementation, inputs: JsonObject, context: Context) -> JsonValue:
-    if context.cancel is not None or context.bounded:
-        return _Beside(partial(implementation.execute, inputs), implementation.name, context).result()
+def _run(implementation: ToolImplementation, inputs: JsonObject, bounds: Bounds) -> JsonValue:
+    if bounds.cancel is not None or bounds.stated:
+        return _Beside(partial(implementation.execute, inputs), implementation.name, bounds).result()
     answer = implementation.execute(inputs)
     if not isinstance(answer, Awaitable):
         return answer
     if _in_a_loop():
-        return _Beside(lambda: answer, implementation.name, context).result()
-    return asyncio.run(_before_deadline(answer, implementation.name, context))
+        return _Beside(lambda: answer, implementation.name, bounds).result()
+    return asyncio.run(_before_deadline(answer, implementation.name, bounds))
 
 
 class _Beside:
     """One call in a thread of its own, whose caller may leave. The thread is a daemon: what runs on keeps no program alive."""
 
-    def __init__(self, begin: Callable[[], JsonValue | Awaitable[JsonValue]], name: str, context: Context) -> None:
-        self._begin, self._name, self._context = begin, name, context
+    def __init__(self, begin: Callable[[], JsonValue | Awaitable[JsonValue]], name: str, bounds: Bounds) -> None:
+        self._begin, self._name, self._bounds = begin, name, bounds
         self._over = threading.Event()
         self._lock = threading.Lock()
         self._left = False
@@ -128,15 +135,15 @@ class _Beside:
             over = self._over.is_set()
             ended = over or self._leave()
         if not over:
-            raise _left(self._name, self._context, cancelled=cancelled, ended=ended)
+            raise _left(self._name, self._bounds, cancelled=cancelled, ended=ended)
         if self._error is not None:
             raise self._error
         return self._answer
 
     def _wait(self) -> bool:
         """Return whether the call was cancelled."""
-        until = time.monotonic() + self._context.timeout_s
-        cancel = self._context.cancel
+        until = time.monotonic() + self._bounds.timeout_s
+        cancel = self._bounds.cancel
         while (left := until - time.monotonic()) > 0:
             if cancel is not None and cancel.is_set():
                 return True
@@ -168,18 +175,18 @@ class _Beside:
             if self._left and self._task is not None:
                 self._task.cancel()
         try:
-            return await _before_deadline(answer, self._name, self._context)
+            return await _before_deadline(answer, self._name, self._bounds)
         finally:
             with self._lock:
                 self._task = None
 
 
-async def _in_thread(implementation: ToolImplementation, inputs: JsonObject, context: Context) -> Any:
+async def _in_thread(implementation: ToolImplementation, inputs: JsonObject, bounds: Bounds) -> Any:
     """Call sync code; where the deadline or a cancelled task comes first, it runs on."""
     done = _begin(partial(implementation.execute, inputs))
-    if (await asyncio.wait([done], timeout=context.timeout_s))[0]:
+    if (await asyncio.wait([done], timeout=bounds.timeout_s))[0]:
         return _unwrapped(done.result())
-    raise _left(implementation.name, context, cancelled=False, ended=False)
+    raise _left(implementation.name, bounds, cancelled=False, ended=False)
 
 
 def _begin(work: Callable[[], Any]) -> "Future[tuple[Any, BaseException | None]]":
@@ -206,14 +213,14 @@ def _unwrapped(found: tuple[Any, BaseException | None]) -> Any:
     return result
 
 
-async def _before_deadline(answer: Awaitable[JsonValue], name: str, context: Context) -> JsonValue:
+async def _before_deadline(answer: Awaitable[JsonValue], name: str, bounds: Bounds) -> JsonValue:
     try:
-        async with asyncio.timeout(context.timeout_s) as deadline:
+        async with asyncio.timeout(bounds.timeout_s) as deadline:
             return await answer
     except TimeoutError:
         if not deadline.expired():
             raise
-        raise TimedOut(f"the tool {name!r}", seconds=context.timeout_s) from None
+        raise TimedOut(f"the tool {name!r}", seconds=bounds.timeout_s) from None
     except asyncio.CancelledError as error:
         task = asyncio.current_task()
         if task is not None and task.cancelling():
@@ -234,13 +241,13 @@ def _in_a_loop() -> bool:
     return True
 
 
-def _left(name: str, context: Context, *, cancelled: bool, ended: bool) -> VespeError:
+def _left(name: str, bounds: Bounds, *, cancelled: bool, ended: bool) -> VespeError:
     """Return what a caller is told that left before the code ended."""
     known = {} if ended else {"runs_on": True}
     state = "has been ended" if ended else "runs on, since nothing can end a Python function from outside; its result is dropped"
     if cancelled:
         return Interrupted(f"the tool {name!r} was cancelled and {state}", details=known)
-    late = TimedOut(f"the tool {name!r}", seconds=context.timeout_s, then=state)
+    late = TimedOut(f"the tool {name!r}", seconds=bounds.timeout_s, then=state)
     late.details |= known
     return late
 

@@ -3,11 +3,11 @@
 import os
 import threading
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from vespe import defaults, errors
 from vespe.calls import in_process
@@ -16,6 +16,7 @@ from vespe.calls import secrets as call_secrets
 from vespe.calls.arguments import checked_inputs, parsed_arguments
 from vespe.calls.executors import EXECUTORS
 from vespe.calls.executors.base import Context
+from vespe.calls.in_process import Bounds
 from vespe.calls.outcomes import as_told, failed, finished, refused
 from vespe.calls.registry import ToolRegistry
 from vespe.kits import pinned
@@ -24,6 +25,7 @@ from vespe.models import Call, Execution, JsonObject, Outcome, Tool
 from vespe.processes import process
 from vespe.processes.signals import in_main_thread, open_to_signals, own_handlers_wait, whole
 from vespe.projects import user_config
+from vespe.projects.open_project import OpenProject
 from vespe.projects.workspace import Workspace
 from vespe.tools import directory as tool_directory
 from vespe.tools.fields import MAX_TIMEOUT_S
@@ -32,7 +34,7 @@ from vespe.trust import gate
 if TYPE_CHECKING:
     from vespe.calls.executors.mcp.sessions import Sessions
 
-__all__ = ["CallPath", "as_told", "checked_inputs", "parsed_arguments", "refused"]
+__all__ = ["CallPath", "as_told", "checked_inputs", "open_path", "parsed_arguments", "refused"]
 
 _RAISED: Final = (errors.UsageError, errors.NotFound, errors.InvalidDocument, errors.NotTrusted)
 """There was no call to make: these are raised. Every other failure is an Outcome's error."""
@@ -44,8 +46,8 @@ class CallPath:
 
     `registry` holds in-process implementations; `trusted` is the user's `--trust`; `keep_arguments` writes the
     arguments into the log and not only their digest; `environment` stands for `os.environ`; tools start in `directory`,
-    the project's root by default; `progress` is told what takes long; `granted` stands for `trust.check`, and `log` for a
-    log opened for each call, in a process that lives; there
+    the project's root by default; `progress` is told what takes long. In a process that lives `live` is the project kept open, where
+    tools, trust and the user's configuration are asked, and `log` is kept open too (`open_path` makes such a path);
     `sessions` keeps those with MCP servers, and whoever made them closes them. One CallPath serves many calls, from several threads
     and event loops; `dataclasses.replace` makes another one with other fields.
     """
@@ -57,19 +59,34 @@ class CallPath:
     environment: Mapping[str, str] | None = None
     directory: str | None = None
     progress: Callable[[str], None] | None = None
-    granted: Callable[[str | None], gate.Grant] | None = None
+    live: OpenProject | None = None
     log: call_log.CallLog | None = None
     sessions: "Sessions | None" = None
     _pinned: dict[str | None, bool] = field(default_factory=dict, init=False, repr=False)
 
-    @cached_property
+    def now(self) -> "CallPath":
+        """Return this path with the project as it is now; only one with `live` sees that it changed."""
+        if self.live is None or (workspace := self.live.workspace) is self.workspace:
+            return self
+        return replace(self, workspace=workspace)
+
+    def close(self) -> None:
+        """Close what is kept open between calls, the log's file; the next call opens it again."""
+        if self.log is not None:
+            self.log.close()
+
+    @property
     def user(self) -> user_config.UserConfig:
         """The user's own configuration, as this project tightens it."""
+        return self._user if self.live is None else self.live.user
+
+    @cached_property
+    def _user(self) -> user_config.UserConfig:
         return user_config.narrowed(user_config.load_user_config(), self.workspace.config.document)
 
     def check_trust(self) -> None:
         """Raise NotTrusted where the project as a whole may not run anything: what is sent elsewhere asks this first."""
-        self._check()
+        self._granted(None)
 
     def run(self, call: Call, *, cancel: threading.Event | None = None) -> Outcome:
         """Run one call to its Outcome.
@@ -86,9 +103,9 @@ class CallPath:
     def tool(self, name: str) -> Tool:
         """Resolve and load a tool; raises as `run` does. A project that is not trusted says so before it says what is broken."""
         try:
-            return self.workspace.tool(name)
+            return self.workspace.tool(name) if self.live is None else self.live.tool(name)
         except errors.InvalidTool as error:
-            self._check(error.path)
+            self._granted(error.path)
             raise
 
     @whole
@@ -98,10 +115,10 @@ class CallPath:
         Where `cancel` is set the call ends at once: `interrupted`. A Python function of this process cannot be ended: it runs on
         in a thread of its own, its result is dropped, and the error says so; an async one is cancelled.
         """
-        if not in_main_thread():
-            return _driven(self._run_whole(tool, call, cancel, self._execute))
+        if tool.name in self.registry or not in_main_thread():  # code of this process is interrupted as its caller is
+            return _driven(self._run_whole(tool, call, cancel))
         with own_handlers_wait():
-            return _driven(self._run_whole(tool, call, cancel, self._execute))
+            return _driven(self._run_whole(tool, call, cancel))
 
     async def arun_tool(self, tool: Tool, call: Call) -> Outcome:
         """Run one call of a tool that is resolved already, from an event loop that goes on meanwhile; raises as `run` does.
@@ -109,20 +126,17 @@ class CallPath:
         Async in-process tools run in the caller's loop, everything else in a thread. Cancelling the caller's task ends the call.
         """
         if tool.name in self.registry:
-            return await self._run_whole(tool, call, None, self.registry.aexecute)
+            return await self._run_whole(tool, call, None, in_loop=True)
         ending = threading.Event()
         return cast(Outcome, await in_process.in_thread(partial(self.run_tool, tool, call, cancel=ending), leave=ending.set))
 
-    async def _execute(self, tool: Tool, inputs: JsonObject, context: Context) -> Execution:
-        return self.registry.execute(tool, inputs, context)
-
-    async def _run_whole(self, tool: Tool, call: Call, cancel: threading.Event | None, execute: "_Execute") -> Outcome:
-        """Run one call; what `execute` awaits is all that it waits for, so that without an event loop it never waits."""
+    async def _run_whole(self, tool: Tool, call: Call, cancel: threading.Event | None, *, in_loop: bool = False) -> Outcome:
+        """Run one call; it waits for nothing but an async tool of this process, and for that only where it runs `in_loop`."""
         grant = self._grant(tool)
-        values = tuple(value for name in tool.secrets if (value := self._secret(tool, name)))
+        values = tuple(value for name in tool.secrets if (value := self._secret(tool, name))) if tool.secrets else ()
         started = time.perf_counter()
         try:
-            outcome = await self._attempt(call, tool, _Attempt(grant, values, cancel, started, execute))
+            outcome = await self._attempt(call, tool, _Attempt(grant, values, cancel, started, in_loop))
         except errors.VespeError as error:
             outcome = failed(tool, error, secrets=values, started=started)
             if isinstance(error, _RAISED):
@@ -149,11 +163,11 @@ class CallPath:
         return shown | {"type": tool.implementation.type} | EXECUTORS[tool.implementation.type].plan(tool, inputs, context)
 
     def _grant(self, tool: Tool) -> gate.Grant:
-        if self.granted is not None:
-            return self.granted(self._project_directory(tool))
-        return self._check(self._project_directory(tool))
+        return self._granted(self._project_directory(tool))
 
-    def _check(self, tool_directory: str | None = None) -> gate.Grant:
+    def _granted(self, tool_directory: str | None) -> gate.Grant:
+        if self.live is not None:
+            return self.live.grant(tool_directory)
         return gate.check(self.workspace.config, tool_directory, environ=self._environ(), trusted=self.trusted)
 
     def _project_directory(self, tool: Tool) -> str | None:
@@ -179,9 +193,15 @@ class CallPath:
 
     async def _run_in(self, directory: str, tool: Tool, call: Call, attempt: "_Attempt") -> Outcome:
         inputs = checked_inputs(tool, call.arguments)
-        secrets = self._secrets(tool, attempt.grant)
-        context = self._context(tool, call, directory, secrets, cancel=attempt.cancel)
-        return finished(tool, await attempt.execute(tool, inputs, context), secrets=attempt.secrets, started=attempt.started)
+        secrets = self._secrets(tool, attempt.grant) if tool.secrets else {}
+        here = self.registry.find(tool.name)
+        if here is None:
+            execution = self.registry.execute(tool, inputs, self._context(tool, call, directory, secrets, cancel=attempt.cancel))
+        else:
+            bounds = Bounds(_deadline(call, tool), bool(call.timeout_s or tool.timeout_s), attempt.cancel)
+            result = await in_process.arun(here, inputs, bounds) if attempt.in_loop else in_process.run(here, inputs, bounds)
+            execution = Execution(result=result)
+        return finished(tool, execution, secrets=attempt.secrets, started=attempt.started)
 
     @contextmanager
     def _approved(self, tool: Tool, grant: gate.Grant) -> Iterator[tuple[Tool, str]]:
@@ -224,7 +244,6 @@ class CallPath:
             environment=process.child_environment(self._environ(), given) if given else self._without_secrets,
             secrets=secrets,
             timeout_s=_deadline(call, tool),
-            bounded=bool(call.timeout_s or tool.timeout_s),
             allow_hosts=self.user.allow_hosts,
             cancel=cancel,
             progress=self.progress,
@@ -246,16 +265,33 @@ class CallPath:
         return replace(outcome, notes=(*outcome.notes, warning)) if warning else outcome
 
 
-_Execute = Callable[[Tool, JsonObject, Context], Awaitable[Execution]]
+def open_path(
+    workspace: Workspace,
+    *,
+    registry: ToolRegistry | None = None,
+    environment: Mapping[str, str] | None = None,
+    trusted: bool = False,
+    keep_arguments: bool = False,
+    sessions: "Sessions | None" = None,
+) -> CallPath:
+    """Return a path for a process that lives: what it reads it reads again only where that changed, and its log stays open."""
+    return CallPath(
+        workspace=workspace,
+        registry=ToolRegistry() if registry is None else registry,
+        environment=environment,
+        trusted=trusted,
+        live=OpenProject(workspace, environ=environment, trusted=trusted),
+        log=call_log.CallLog(workspace.root, keep_arguments=keep_arguments, kept=True),
+        sessions=sessions,
+    )
 
 
-@dataclass(frozen=True, slots=True)
-class _Attempt:
+class _Attempt(NamedTuple):
     grant: gate.Grant
     secrets: tuple[str, ...]
     cancel: threading.Event | None
     started: float
-    execute: _Execute
+    in_loop: bool
 
 
 def _driven(steps: Coroutine[Any, Any, Outcome]) -> Outcome:

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from vespe.calls import in_process
 from vespe.calls.executors import EXECUTORS
 from vespe.calls.executors.base import Context
-from vespe.calls.in_process import FunctionImplementation, ToolImplementation
+from vespe.calls.in_process import Bounds, FunctionImplementation, ToolImplementation
 from vespe.errors import ToolImplementationNotFound, UsageError
 from vespe.models import Execution, JsonObject, Tool
 
@@ -47,20 +47,20 @@ class ToolRegistry:
         except KeyError:
             raise ToolImplementationNotFound(name) from None
 
+    def find(self, name: str) -> ToolImplementation | None:
+        """Return the implementation registered under `name`, or None."""
+        return self._implementations.get(name)
+
     def __contains__(self, name: object) -> bool:
         return name in self._implementations
 
     def execute(self, tool: Tool, inputs: JsonObject, context: Context) -> Execution:
         """Run a tool once: by the implementation registered under its name, else by the executor of its type."""
-        if tool.name in self._implementations:
-            return Execution(result=in_process.run(self.get(tool.name), inputs, context))
+        if (here := self.find(tool.name)) is not None:
+            return Execution(result=in_process.run(here, inputs, Bounds(context.timeout_s, cancel=context.cancel)))
         if tool.implementation is None:
             raise ToolImplementationNotFound(tool.name)
         return EXECUTORS[tool.implementation.type].execute(tool, inputs, context)
-
-    async def aexecute(self, tool: Tool, inputs: JsonObject, context: Context) -> Execution:
-        """Run an in-process tool once, as `execute` does: async code in the caller's event loop."""
-        return Execution(result=await in_process.arun(self.get(tool.name), inputs, context))
 
     @staticmethod
     def _made(implementation: ToolImplementation | Callable[..., Any], name: str | None) -> ToolImplementation:

@@ -23,6 +23,9 @@ class LogFile:
         self._inode = self._end = 0
         self._lock = threading.Lock()
 
+    def __del__(self) -> None:
+        self._close()
+
     @whole
     def append(self, line: bytes) -> None:
         """Write one line, in one call of the system; raises OSError."""

@@ -4,20 +4,20 @@ import os
 import threading
 from collections.abc import Callable
 from dataclasses import replace
+from typing import cast
 
 from vespe import errors
 from vespe.adapters.mcp import McpShape
 from vespe.calls.executors.mcp.sessions import Sessions
-from vespe.calls.log import CallLog
-from vespe.calls.path import CallPath
+from vespe.calls.path import open_path
 from vespe.calls.registry import ToolRegistry
 from vespe.mcp_server import marks, pages, revisions, snapshot
 from vespe.mcp_server import resources as server_resources
-from vespe.mcp_server.grants import LiveTrust
 from vespe.mcp_server.selection import Selection
 from vespe.mcp_server.snapshot import Snapshot
 from vespe.models import Call, JsonObject, Outcome, Tool
-from vespe.projects.workspace import Workspace, fingerprint, open_workspace
+from vespe.projects.open_project import OpenProject
+from vespe.projects.workspace import Workspace
 
 _SHAPE = McpShape()
 
@@ -39,12 +39,18 @@ class ServedTools:
         selection: Selection | None = None,
         keep_arguments: bool = False,
     ) -> None:
-        self._environment = dict(os.environ)
         self._registry = registry if registry is not None else ToolRegistry()
         self._selection = selection or Selection()
-        self._trust = LiveTrust(workspace.config, environ=self._environment, trusted=trusted)
         self._sessions = Sessions()
-        self._log = CallLog(workspace.root, keep_arguments=keep_arguments, kept=True)
+        self._path = open_path(
+            workspace,
+            registry=self._registry,
+            environment=dict(os.environ),
+            trusted=trusted,
+            keep_arguments=keep_arguments,
+            sessions=self._sessions,
+        )
+        self._live = cast(OpenProject, self._path.live)
         self._lock = threading.RLock()
         self.version = 0
         self._now = self._look(workspace, None)
@@ -58,8 +64,9 @@ class ServedTools:
         self.close()
 
     def close(self) -> None:
-        """End what is kept between calls: the sessions with MCP servers."""
+        """End what is kept between calls: the sessions with MCP servers, and the log's open file."""
         self._sessions.close()
+        self._path.close()
 
     @property
     def left_out(self) -> tuple[str, ...]:
@@ -83,7 +90,7 @@ class ServedTools:
             if before.firm and (marks.marks(before.workspace), self._token()) == before.marks:
                 return False
             try:
-                self._now = self._look(self._reopened(before), before)
+                self._now = self._look(self._live.workspace, before)
             except errors.VespeError as error:
                 self._now = snapshot.unreadable(before, error)
             changed = snapshot.differs(before, self._now, definition=_newest)
@@ -138,33 +145,15 @@ class ServedTools:
         raise errors.ToolNotFound(name[:80], hint="tools/list shows those that are served")
 
     def _look(self, workspace: Workspace, before: Snapshot | None) -> Snapshot:
-        self._trust.read_anew(workspace.config)
-        path = CallPath(
-            workspace=workspace,
-            registry=self._registry,
-            environment=self._environment,
-            granted=self._trust.check,
-            log=self._log,
-            sessions=self._sessions,
-        )
-        return snapshot.look(workspace, path, selection=self._selection, granted=self._trust.check, token=self._token(), before=before)
-
-    def _reopened(self, before: Snapshot) -> Workspace:
-        """Return the project as it is now, opened anew only where its configuration or a kit changed."""
-        seen, _ = before.marks
-        if before.firm and fingerprint(before.workspace) == seen[0]:
-            return before.workspace
-        opened = open_workspace(before.workspace.root)
-        if opened.root != before.workspace.root:
-            raise errors.ProjectNotFound(before.workspace.root)
-        return opened
+        path = replace(self._path, workspace=workspace)
+        return snapshot.look(workspace, path, selection=self._selection, granted=self._live.trust.check, token=self._token(), before=before)
 
     def _token(self) -> object:
         """Return what changes when trust does."""
         try:
-            grant = self._trust.check(None)
+            grant = self._live.trust.check()
         except errors.NotTrusted as error:
-            return str(error), self._trust.stamps()
+            return str(error), self._live.trust.stamps()
         return grant.kind
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from vespe import defaults
 from vespe.errors import AmbiguousTool, InvalidDocument, StorageError, ToolNotFound
 from vespe.files import locations
+from vespe.files.stamps import Stamp, stamp
 from vespe.kits import roots as kit_roots
 from vespe.models import Entry, ProjectConfig, Resolution, Row, Tool
 from vespe.projects import project, resolver
@@ -74,22 +75,14 @@ def open_workspace(path: str | os.PathLike[str] | None = None) -> Workspace:
     return Workspace(root=config.root, config=config, scopes=scopes.every, warnings=warnings)
 
 
-def fingerprint(workspace: Workspace) -> tuple[object, ...]:
+def fingerprint(workspace: Workspace) -> tuple[tuple[str, Stamp], ...]:
     """Return what changes when the workspace should be opened anew: the configuration, the kit roots and each kit's own file.
 
     It costs a few calls of the system, where opening reads every kit's kit_config.json.
     """
     roots = [path for path, _ in (*kit_roots.kit_roots(), *kit_roots.lock_paths(workspace.root))]
     own = [os.path.join(scope.directory, defaults.KIT_CONFIG_FILE) for scope in workspace.scopes if scope.kit_id is not None]
-    return tuple((path, _stamp(path)) for path in (project.config_path(workspace.root), *roots, *own))
-
-
-def _stamp(path: str) -> tuple[int, int, int] | None:
-    try:
-        status = os.stat(path)
-    except OSError:
-        return None
-    return status.st_mtime_ns, status.st_size, status.st_ino
+    return tuple((path, stamp(path)) for path in (project.config_path(workspace.root), *roots, *own))
 
 
 def project_entry(workspace: Workspace, name: str) -> Entry:

@@ -17,8 +17,8 @@ class Context:
 
     `directory` is where the tool's approved bytes are: its own directory, or a private copy of it.
     `environment` is the whole environment of the child: the allow-list and the declared secrets. `secrets` holds the
-    same secrets by name, for `${env:NAME}` in `args`. `timeout_s` is the deadline in seconds from now, `bounded` whether
-    the caller or the tool asked for it. `allow_hosts` are the private hosts that the user's own configuration lets HTTP tools reach.
+    same secrets by name, for `${env:NAME}` in `args`. `timeout_s` is the deadline in seconds from now.
+    `allow_hosts` are the private hosts that the user's own configuration lets HTTP tools reach.
     `progress` is told what takes long; `sessions` are those with MCP servers that are kept between calls, None where each call has
     one of its own.
     """
@@ -28,7 +28,6 @@ class Context:
     environment: Mapping[str, str] = field(default_factory=dict)
     secrets: Mapping[str, str] = field(default_factory=dict)
     timeout_s: float
-    bounded: bool = False
     allow_hosts: tuple[str, ...] = ()
     cancel: threading.Event | None = None
     progress: Callable[[str], None] | None = None

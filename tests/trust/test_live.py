@@ -6,10 +6,10 @@ import pytest
 
 from tests.support.ondisk import approve_bytes, python_tool
 from vespe.errors import NotTrusted
-from vespe.mcp_server.grants import LiveTrust
 from vespe.projects.init import found_project
 from vespe.projects.project import read_config
 from vespe.trust import gate
+from vespe.trust.live import LiveTrust
 
 
 def test_a_place_stays_trusted_until_the_approval_is_taken_back(home: Path, tmp_path: Path) -> None:

@@ -19,23 +19,31 @@ class LiveTrust:
     def __init__(self, config: ProjectConfig, *, environ: Mapping[str, str], trusted: bool = False) -> None:
         self._check = gate.TrustCheck(config, environ=environ, trusted=trusted)
         self._watched = (os.path.join(config.root, defaults.PROJECT_DIR), approvals.directory())
-        self._kept: dict[str | None, tuple[gate.Grant, tuple[Stamp, ...]]] = {}
+        self._environ = environ
+        self._kept: dict[str | None, tuple[gate.Grant, tuple[object, ...]]] = {}
 
     def read_anew(self, config: ProjectConfig) -> None:
         """Take the configuration that is used from now on: which kits are active is part of an approval of bytes."""
         self._check.config = config
 
+    def kept(self, tool_directory: str | None = None) -> gate.Grant | None:
+        """Return the grant that was given before, where all that it rests on is as it was then."""
+        known = self._kept.get(tool_directory)
+        return known[0] if known is not None and known[1] == (*self.stamps(), self._listed()) else None
+
     def check(self, tool_directory: str | None = None) -> gate.Grant:
         """Return the grant under which the tool in `tool_directory` may run now; raises as `trust.check` does."""
-        stamps = self.stamps()
-        kept = self._kept.get(tool_directory)
-        if kept is not None and kept[1] == stamps:
-            return kept[0]
+        if (known := self.kept(tool_directory)) is not None:
+            return known
+        stamps, listed = self.stamps(), self._listed()
         grant = self._check.check(tool_directory)
         if grant.files is None and grant.kind != "tool" and settled(stamps):
-            self._kept[tool_directory] = (grant, stamps)
+            self._kept[tool_directory] = grant, (*stamps, listed)
         return grant
 
     def stamps(self) -> tuple[Stamp, ...]:
         """Return what changes when an approval is given or taken back, or the project is another one."""
         return tuple(stamp(path) for path in self._watched)
+
+    def _listed(self) -> str | None:
+        return self._environ.get(defaults.ENV_TRUSTED_PATHS)
