@@ -22,11 +22,11 @@ def commands(command: click.Command, path: str) -> Iterator[tuple[str, click.Com
 
 
 def render() -> str:
-    """Give the whole page."""
+    """Return the whole page."""
     parts = ["# Commands\n\nThis page is generated from the commands' own help (`./dev docs`); a test compares the two.\n"]
     for path, command in commands(group, "vespe"):
         parent = click.Context(click.Command(path.rpartition(" ")[0]), info_name=path.rpartition(" ")[0]) if " " in path else None
-        context = click.Context(
+        context = command.context_class(
             command,
             info_name=path.rpartition(" ")[2],
             parent=parent,

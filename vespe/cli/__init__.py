@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import sys
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -9,12 +10,42 @@ import click
 
 from vespe import defaults
 from vespe.cli import boundary
-from vespe.cli.verbs import VERBS
-from vespe.lazy import difflib
+from vespe.cli.verbs import ALIASES, GROUPS, NEVER_SUGGESTED, VERBS
+
+
+class HelpPage(click.HelpFormatter):
+    """A page of help: headings and names in colour on a terminal, and examples that stay on one line, to be copied."""
+
+    def write_heading(self, heading: str) -> None:
+        """Write a heading."""
+        super().write_heading(_coloured(heading, bold=True))
+
+    def write_dl(self, rows: Sequence[tuple[str, str]], *args: Any, **kwargs: Any) -> None:
+        """Write a list of names and what they mean."""
+        super().write_dl([(_coloured(name, fg="cyan"), text) for name, text in rows], *args, **kwargs)
+
+    def write_text(self, text: str) -> None:
+        """Write a paragraph."""
+        if text.startswith("Example: "):
+            self.write(f"{text}\n")
+        else:
+            super().write_text(text)
+
+
+class _Context(click.Context):
+    formatter_class = HelpPage
+
+
+def _coloured(text: str, **style: Any) -> str:
+    from vespe.cli import report
+
+    return click.style(text, **style) if report.coloured(sys.stdout) else text
 
 
 class LazyGroup(click.Group):
     """A group that knows its verbs' names and one-line helps, and imports a verb's module when it is called for."""
+
+    context_class = _Context
 
     def __init__(self, *args: Any, table: dict[str, Any], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -25,30 +56,52 @@ class LazyGroup(click.Group):
         return list(self.table)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import and give one verb, or None where there is no such verb."""
+        """Import and return one verb, or None where there is no such verb."""
         if cmd_name not in self.table:
             return None
         first, second = self.table[cmd_name]
         if isinstance(second, dict):
             return LazyGroup(name=cmd_name, help=first, table=second, no_args_is_help=True)
         command: click.Command = importlib.import_module(f"vespe.cli.{first}").command
+        command.context_class = _Context
         if not any(parameter.name == "no_color" for parameter in command.params):
             command.params.append(click.Option(["--no-color"], **_NO_COLOR))
         return command
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the verb; for a mistyped one the nearest ones are named."""
+        """Find the verb, by its name or by another word that people type for it; for a mistyped one the nearest is named."""
         name = args[0]
         if name in self.table or name.startswith("-"):
             return super().resolve_command(ctx, args)
-        close = difflib.get_close_matches(name, self.table)
-        meant = f"; did you mean {' or '.join(close)}?" if close else ""
-        raise click.UsageError(f"there is no command {ctx.command_path} {name}{meant}", ctx)
+        if meant := self.aliases.get(name):
+            return super().resolve_command(ctx, [*meant.split(), *args[1:]])
+        error = click.UsageError(f"there is no command {ctx.command_path} {name}", ctx)
+        error.hint = self._meant(ctx, name)  # type: ignore[attr-defined]  # the boundary reads it
+        raise error
+
+    @property
+    def aliases(self) -> dict[str, str]:
+        """The words that stand for a verb here, and for which."""
+        return ALIASES.get("" if self.table is VERBS else str(self.name), {})
+
+    def _meant(self, ctx: click.Context, name: str) -> str:
+        from vespe.cli.near import near
+
+        known = {verb: verb for verb in self.table} | self.aliases
+        found = list(dict.fromkeys(known[word] for word in near(name, known)))
+        if not found or NEVER_SUGGESTED & set(found[0].split()):
+            return ""
+        offered = [f"`{ctx.command_path} {verb}`" for verb in found if not NEVER_SUGGESTED & set(verb.split())]
+        return f"did you mean {' or '.join(offered)}?"
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of verbs from the table alone: no verb is imported for a help page."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, entry[0] if isinstance(entry[1], dict) else entry[1]) for name, entry in self.table.items()])
+        groups = GROUPS if self.table is VERBS else {}
+        rest = tuple(name for name in self.table if not any(name in names for names in groups.values()))
+        for heading, names in [*groups.items(), *([("More" if groups else "Commands", rest)] if rest else [])]:
+            with formatter.section(heading):
+                entries = {name: self.table[name] for name in names}
+                formatter.write_dl([(name, entry[0] if isinstance(entry[1], dict) else entry[1]) for name, entry in entries.items()])
 
 
 def _no_color(ctx: click.Context, param: click.Parameter, value: bool) -> None:
@@ -70,14 +123,14 @@ _NO_COLOR: Final[dict[str, Any]] = {
     table=VERBS,
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Example: vespe init && vespe kit activate file_io_without_git && vespe tool list",
+    epilog="Example: vespe init && vespe kit list",
 )
-@click.version_option(defaults.VERSION, prog_name="vespe")
+@click.version_option(defaults.VERSION, "--version", "-V", prog_name="vespe")
 @click.option("--no-color", **_NO_COLOR)
 def group() -> None:
-    """Manage the tools that LLM agents call: one definition, resolved, checked, bounded, for every model API."""
+    """Manage the tools that LLM agents call: define each one once, check it, run it safely, and use it with every model API."""
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run one command line and give its exit code."""
+    """Run one command line and return its exit code."""
     return boundary.guarded(lambda given: group.main(list(given), prog_name="vespe", standalone_mode=False), arguments)

@@ -157,8 +157,27 @@ def _told(error: click.ClickException | errors.VespeError, arguments: Sequence[s
 
 def _usage(error: click.ClickException) -> tuple[int, dict[str, Any]]:
     context = getattr(error, "ctx", None)
-    hint = f"`{context.command_path} --help` explains it" if context is not None else "`vespe --help` lists the commands"
-    return 2, {"code": "usage", "message": error.format_message().rstrip("."), "hint": getattr(error, "hint", "") or hint}
+    page = "lists the commands" if isinstance(getattr(context, "command", None), click.Group) else "shows what it takes"
+    hint = f"`{context.command_path} --help` {page}" if context is not None else "`vespe --help` lists the commands"
+    return 2, {"code": "usage", "message": _said(error).rstrip("."), "hint": getattr(error, "hint", "") or _meant(error) or hint}
+
+
+def _said(error: click.ClickException) -> str:
+    if isinstance(error, click.NoSuchOption):
+        return f"there is no option {error.option_name}"
+    return error.format_message()
+
+
+def _meant(error: click.ClickException) -> str:
+    """Return a question that names the nearest words, where a word of a list was mistyped."""
+    from vespe.cli.near import meant
+
+    if isinstance(error, click.NoSuchOption):
+        return meant(error.option_name, error.possibilities or ())
+    kind = getattr(getattr(error, "param", None), "type", None)
+    if isinstance(error, click.BadParameter) and isinstance(kind, click.Choice):
+        return meant(error.message.partition("'")[2].partition("' is not one of")[0], map(str, kind.choices))
+    return ""
 
 
 def _failure(error: errors.VespeError) -> tuple[int, dict[str, Any]]:

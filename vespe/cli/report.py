@@ -32,7 +32,8 @@ def error(message: str, hint: str = "") -> None:
     label = click.style("error:", fg="red", bold=True)
     click.echo(f"vespe: {label} {inert(message)}", err=True, color=coloured(sys.stderr))
     if hint:
-        click.echo(f"  hint: {inert(hint)}", err=True)
+        name = click.style("tip:", fg="green") if hint.startswith("did you mean") else click.style("hint:", fg="cyan")
+        click.echo(f"  {name} {inert(hint)}", err=True, color=coloured(sys.stderr))
 
 
 def emit_json(document: JsonValue) -> None:
@@ -46,7 +47,7 @@ def emit(text: str) -> None:
 
 
 def one_line(text: str) -> str:
-    """Make a text inert and fit for one line: line ends and tabs are escaped too."""
+    """Make a string inert and fit for one line: line ends and tabs are escaped too."""
     return inert_line(text)
 
 

@@ -70,4 +70,52 @@ VERBS: Final[dict[str, Any]] = {
     "doctor": ("doctor", "Check the installation and the project."),
     "demo": ("demo", "Watch Vespe work in a fresh temporary project."),
     "completion": ("completion", "Print the completion script of a shell."),
+    "help": ("help", "Show the help of a command, or of a topic."),
 }
+GROUPS: Final = {
+    "Start": ("init", "demo", "doctor"),
+    "Tools and kits": ("tool", "kit", "lint", "export", "schema"),
+    "Models and clients": ("agent", "mcp"),
+    "What may run": ("trust", "untrust", "log"),
+    "Settings": ("config", "cache", "completion", "help"),
+}
+"""The headings of the first help page; a verb that is in none of them comes last, under one of its own."""
+ALIASES: Final = {
+    "": {
+        "run": "tool run",
+        "ls": "tool list",
+        "list": "tool list",
+        "info": "tool show",
+        "show": "tool show",
+        "new": "tool create",
+        "create": "tool create",
+        "import": "tool import",
+        "test": "tool test",
+        "rm": "tool remove",
+        "remove": "tool remove",
+        "add": "kit install",
+        "kits": "kit list",
+        "serve": "mcp serve",
+        "chat": "agent chat",
+        "ask": "agent run",
+        "version": "--version",
+    },
+    "tool": {
+        "ls": "list",
+        "info": "show",
+        "new": "create",
+        "add": "create",
+        "rm": "remove",
+        "delete": "remove",
+        "mv": "rename",
+        "cp": "copy",
+    },
+    "kit": {"ls": "list", "info": "show", "new": "create", "add": "install", "rm": "remove", "uninstall": "remove", "upgrade": "update"},
+    "cache": {"ls": "list", "rm": "clean", "prune": "clean"},
+    "config": {"ls": "list", "show": "get"},
+    "agent": {"ask": "run"},
+    "mcp": {"run": "serve", "start": "serve"},
+}
+"""Words that people type, by the group in which they type them, and the command that each one is."""
+NEVER_SUGGESTED: Final = frozenset({"trust", "untrust", "install", "sync", "update", "add-mcp"})
+"""Commands that approve or bring code: nobody who mistypes another word is led to them."""

@@ -1,0 +1,85 @@
+"""`vespe help`: the help of a command, or a page on what several commands share."""
+
+import sys
+from typing import Final
+
+import click
+
+from vespe import errors
+from vespe.cli import near, report
+
+TOPICS: Final = {
+    "exit-codes": """\
+  0    the command did what it says
+  1    it ran, and found or caused a failure (a failing test, a lint error, a tool that failed)
+  2    the command line is wrong
+  3    there is no such project, tool or kit
+  4    a file is not what Vespe can read
+  5    the arguments do not fit the tool's schema
+  6    refused: not trusted, no approval, a missing secret or key, an address that is not allowed
+  70   a bug in Vespe
+  124  the time was over
+  130  interrupted by Ctrl-C (129 by HUP, 143 by TERM)
+  141  the reader of the output has gone
+""",
+    "environment": """\
+  VESPE_PROJECT        the project's directory, where no --project names one
+  VESPE_KITS_PATH      directories with kits, divided by colons; they come before all others
+  VESPE_TRUSTED_PATHS  directories whose projects are trusted, divided by colons (for CI and containers)
+  NO_COLOR             any value: print without colour
+  COLUMNS              the width of tables and help pages
+  CI                   any value: never ask, as without a terminal
+  VISUAL, EDITOR       the editor of `vespe tool edit`
+  XDG_CONFIG_HOME, XDG_DATA_HOME, XDG_STATE_HOME, XDG_CACHE_HOME
+                       where your configuration, kits, logs and caches are
+
+A tool's process gets PATH, HOME, LANG, LC_*, TERM, USER, TMPDIR, TZ and the secrets that it declares, and nothing else.
+""",
+    "arguments": """\
+  a=6           typed by the tool's schema: a number where the schema says number, else a string
+  --a 6         the same (put options of the command itself, such as --timeout, before the tool's name or spell them out)
+  tags=x tags=y a list, item by item
+  a:='{"k": 1}' raw JSON
+  text=@FILE    the contents of a file
+  --args JSON   all arguments as one object; --args @FILE and --args - read it from a file or stdin
+
+`vespe tool run NAME --help` shows what a tool takes.
+""",
+    "templates": """\
+  {name}        one whole input, in argv, URLs, query values, headers and bodies
+  ["--n={n}"]   a nested list is left out as a whole where its input is absent
+  ${env:NAME}   a secret that the tool declares in `secrets`
+
+One template is one argument: a value never splits or joins arguments. A value that begins with - is refused, unless it follows --.
+""",
+}
+"""Pages of plain text by their names."""
+
+
+@click.command("help", epilog="Example: vespe help tool run")
+@click.argument("words", nargs=-1, metavar="[COMMAND...|TOPIC]")
+@click.pass_context
+def command(context: click.Context, words: tuple[str, ...]) -> None:
+    """Show the help of a command, or of a topic: exit-codes, environment, arguments or templates."""
+    if len(words) == 1 and words[0] in TOPICS:
+        click.echo(TOPICS[words[0]], nl=False)
+        return
+    here = context.find_root()
+    rest = list(words)
+    while rest and isinstance(here.command, click.Group):
+        name, found, rest = _step(here.command, here, rest)
+        here = found.context_class(found, parent=here, info_name=name)
+    click.echo(here.command.get_help(here), color=report.coloured(sys.stdout))
+
+
+def _step(group: click.Group, context: click.Context, words: list[str]) -> tuple[str, click.Command, list[str]]:
+    try:
+        name, found, rest = group.resolve_command(context, words)
+    except click.UsageError as error:
+        if context.parent is not None:
+            raise
+        topics = f"`vespe help` lists the commands; the topics are {', '.join(TOPICS)}"
+        hint = near.meant(words[0], TOPICS) or getattr(error, "hint", "") or topics
+        raise errors.UsageError(f"there is no command or topic {words[0]}", hint=hint) from None
+    assert name is not None and found is not None, words
+    return name, found, rest

@@ -1,0 +1,21 @@
+"""The words of a list that a mistyped one may have meant."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from vespe.lazy import difflib
+
+_SHORTEST: Final = 2
+
+
+def near(word: str, known: Iterable[str], *, most: int = 3) -> list[str]:
+    """Return the known words that `word` begins, or that begin it, else those spelled like it; the nearest first."""
+    wanted, words = word.lower(), list(known)
+    begun = [name for name in words if len(wanted) >= _SHORTEST <= len(name) and (name.startswith(wanted) or wanted.startswith(name))]
+    return (begun or difflib.get_close_matches(wanted, words, n=most))[:most]
+
+
+def meant(word: str, known: Iterable[str]) -> str:
+    """Return `did you mean x or y?`, or "" where nothing is near."""
+    found = near(word, known)
+    return f"did you mean {' or '.join(found)}?" if found else ""
