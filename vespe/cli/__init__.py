@@ -3,7 +3,7 @@
 import importlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 import click
@@ -20,9 +20,9 @@ class HelpPage(click.HelpFormatter):
         """Write a heading."""
         super().write_heading(_coloured(heading, bold=True))
 
-    def write_dl(self, rows: Sequence[tuple[str, str]], *args: Any, **kwargs: Any) -> None:
+    def write_dl(self, rows: Iterable[tuple[str, str | None]], col_max: int = 30, col_spacing: int = 2) -> None:
         """Write a list of names and what they mean."""
-        super().write_dl([(_coloured(name, fg="cyan"), text) for name, text in rows], *args, **kwargs)
+        super().write_dl([(_coloured(name, fg="cyan"), text or "") for name, text in rows], col_max, col_spacing)
 
     def write_text(self, text: str) -> None:
         """Write a paragraph."""
