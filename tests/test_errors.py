@@ -21,7 +21,7 @@ MADE: dict[type[VespeError], Callable[[], VespeError]] = {
     errors.AmbiguousTool: lambda: errors.AmbiguousTool("add", scope="kit", uids=["tool-a", "tool-b"], paths=["/a", "/b"]),
     errors.ToolImplementationNotFound: lambda: errors.ToolImplementationNotFound("add"),
     errors.InvalidDocument: lambda: errors.InvalidDocument("is no JSON", path="config.json", line=3, column=7),
-    errors.InvalidTool: lambda: errors.InvalidTool("tool-a", ["`name` is missing", "`schema` is no object"]),
+    errors.InvalidTool: lambda: errors.InvalidTool("tool-a", ["`name` is missing", "`schema` is not an object"]),
     errors.InvalidArguments: lambda: errors.InvalidArguments("wrong", violations=[{"pointer": "/a", "message": "is missing"}]),
     errors.ParsingError: lambda: errors.ParsingError("not JSON"),
     errors.InvalidToolCall: lambda: errors.InvalidToolCall("has no name"),

@@ -98,6 +98,6 @@ def test_a_python_that_is_missing_or_too_old_is_a_sentence(dev: Run, tmp_path: P
 def test_cleaning_removes_a_virtual_environment_and_nothing_else(dev: Run, environment: Path, tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     said = dev("clean", VENV=str(tmp_path / "mine"))
-    assert said.returncode == 1 and "is no virtual environment: nothing was removed" in said.stderr and (tmp_path / "mine").exists()
+    assert said.returncode == 1 and "is not a virtual environment: nothing was removed" in said.stderr and (tmp_path / "mine").exists()
     assert dev("clean").returncode == 0 and not environment.exists()
     assert dev("clean").returncode == 0

@@ -135,7 +135,7 @@ def test_p13_no_uid_reaches_past_its_scope(uid: str, command: Command, project: 
 @pytest.mark.parametrize("uid", json.loads((CASES / "uids.json").read_text(encoding="utf-8")), ids=ascii)
 def test_p13_a_directory_of_a_hostile_name_is_no_tool_of_a_kit(uid: str, command: Command, project: Path, tmp_path: Path) -> None:
     if "/" in uid:
-        pytest.skip("it is no name but a path")
+        pytest.skip("it is not a name but a path")
     try:
         python_tool(write_kit(tmp_path / "kits", "rain") / uid, "rain_tool", "return 1")
     except (OSError, ValueError):

@@ -37,7 +37,7 @@ def test_a_file_in_the_way_is_a_sentence(command: Command, tmp_path: Path) -> No
     (tmp_path / "taken").mkdir()
     (tmp_path / "taken" / ".vespe").write_text("", encoding="utf-8")
     said = command("init", str(tmp_path / "taken"))
-    assert said.code == 4 and "is no directory" in said.err
+    assert said.code == 4 and "is not a directory" in said.err
 
 
 def test_from_a_working_directory_that_is_gone_it_is_a_sentence(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

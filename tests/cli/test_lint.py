@@ -35,7 +35,7 @@ def test_text_names_the_place_the_rule_and_what_to_do(command: Command, tools: P
     said = command("lint", "tools.json", "--select", "schema-unknown-type")
     assert said.code == 1
     assert said.out.splitlines() == [
-        'tools.json:7:13: error schema-unknown-type: read_x: the string "dict" is no type of JSON Schema: '
+        'tools.json:7:13: error schema-unknown-type: read_x: the string "dict" is not a type of JSON Schema: '
         "array, boolean, integer, null, number, object, string are",
         '    fix: write "object"',
     ]

@@ -32,11 +32,11 @@ def test_p48_a_file_past_the_limit_is_refused_without_being_read(tmp_path: Path)
 
 def test_p48_a_fifo_is_refused_at_once_with_and_without_a_writer(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "f")
-    with pytest.raises(InvalidDocument, match="no regular file"):
+    with pytest.raises(InvalidDocument, match="not a regular file"):
         atomic.read_bytes(tmp_path / "f")
     holder = os.open(tmp_path / "f", os.O_RDWR)
     try:
-        with pytest.raises(InvalidDocument, match="no regular file"):
+        with pytest.raises(InvalidDocument, match="not a regular file"):
             atomic.read_bytes(tmp_path / "f")
     finally:
         os.close(holder)
@@ -46,13 +46,13 @@ def test_p48_a_socket_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.chdir(tmp_path)
     with socket.socket(socket.AF_UNIX) as server:
         server.bind("f")
-        with pytest.raises(InvalidDocument, match="no regular file"):
+        with pytest.raises(InvalidDocument, match="not a regular file"):
             atomic.read_bytes("f")
 
 
 @pytest.mark.parametrize("device", ["/dev/zero", "/dev/null", "/"])
 def test_p48_a_device_and_a_directory_are_refused(device: str) -> None:
-    with pytest.raises(InvalidDocument, match="no regular file"):
+    with pytest.raises(InvalidDocument, match="not a regular file"):
         atomic.read_bytes(device)
 
 
@@ -282,7 +282,7 @@ def test_a_directory_that_is_not_there_cannot_be_locked(tmp_path: Path) -> None:
 def test_what_is_no_directory_cannot_be_locked_and_does_not_hold_anybody_up(make: Callable[[str], Any], tmp_path: Path) -> None:
     make(str(tmp_path / "odd"))
     with pytest.raises(StorageError, match=r"cannot lock .*odd: Not a directory"), atomic.locked(str(tmp_path / "odd")):
-        pytest.fail("locked what is no directory")
+        pytest.fail("locked what is not a directory")
 
 
 def test_the_lock_is_let_go_when_the_work_inside_fails(tmp_path: Path) -> None:

@@ -65,4 +65,4 @@ def test_equal_files_that_move_are_each_renamed_once() -> None:
 
 def test_an_odd_root_is_named_without_a_slash() -> None:
     said = digests.changes({}, Tree(odd={"": "no directory"}), prefix="tools/")
-    assert said == ("tools is no directory",)
+    assert said == ("tools is not a directory",)

@@ -110,7 +110,7 @@ def fifo(path: Path) -> None:
 def test_p11_what_is_no_regular_file_is_not_copied(odd: Callable[[Path], None], tmp_path: Path) -> None:
     (tmp_path / "inner").mkdir()
     odd(tmp_path / "inner/odd")
-    with pytest.raises(InvalidDocument, match="inner/odd: is no regular file"):
+    with pytest.raises(InvalidDocument, match="inner/odd: is not a regular file"):
         read_tree(str(tmp_path))
 
 

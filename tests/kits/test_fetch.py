@@ -195,7 +195,7 @@ def test_a_folder_that_is_no_repository_has_no_commit_and_no_refs(tmp_path: Path
     write_kit(tmp_path / "plain", "rain")
     got = fetched(tmp_path, tmp_path / "plain")
     assert got.commit is None and sorted(contents(got)) == ["rain"]
-    with pytest.raises(NotFound, match="no git repository"):
+    with pytest.raises(NotFound, match="not a git repository"):
         fetched(tmp_path, tmp_path / "plain", ref="@v1")
 
 

@@ -40,7 +40,7 @@ def test_p9_a_config_that_is_a_link_is_refused(tmp_path: Path, home: Path) -> No
     gitrepo.commit(source)
     session = Session(directory=str(source / ".git"), what="it", kind="path")
     for origin in (FolderOrigin(path=str(source)), CommitOrigin(session=session, commit="main")):
-        with pytest.raises(Refused, match="no regular file"):
+        with pytest.raises(Refused, match="not a regular file"):
             origin.config("rain")
 
 

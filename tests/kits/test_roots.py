@@ -100,7 +100,7 @@ def test_a_broken_kit_is_listed_with_its_reason(home: Path, text: str, reason: s
 @pytest.mark.parametrize("name", ["Upper", "with-dash", "_first", "ü", "x" * 65, "project_tools", "active_kits"])
 def test_p13_a_directory_whose_name_is_no_kit_id_is_listed_as_broken(home: Path, name: str) -> None:
     write_kit(home / "data/vespe/kits", name)
-    assert "is no kit id" in str(only().problem)
+    assert "is not a kit id" in str(only().problem)
 
 
 def test_p48_odd_files_in_the_place_of_a_kit_never_block_or_hide_others(home: Path) -> None:

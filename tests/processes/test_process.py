@@ -200,7 +200,7 @@ def test_a_program_that_does_not_start_is_a_sentence(argv: tuple[str, ...], said
 
 
 def test_a_script_without_a_first_line_or_with_a_missing_interpreter_is_a_sentence(tmp_path: Path) -> None:
-    for text, said in (("echo hi\n", "is no program"), ("#!/no/such/interpreter\n", "its first line names an interpreter")):
+    for text, said in (("echo hi\n", "is not a program"), ("#!/no/such/interpreter\n", "its first line names an interpreter")):
         script = tmp_path / "script"
         script.write_text(text, encoding="utf-8")
         script.chmod(0o755)

@@ -69,7 +69,7 @@ def test_what_is_no_directory_is_refused(tmp_path: Path, kind: str) -> None:
     if kind == "link":
         elsewhere.mkdir()
     (tmp_path / ".vespe").write_text("", encoding="utf-8") if kind == "file" else (tmp_path / ".vespe").symlink_to(elsewhere)
-    with pytest.raises(InvalidDocument, match="no directory"):
+    with pytest.raises(InvalidDocument, match="not a directory"):
         project.complete_project_dir(project.project_dir(tmp_path))
     assert not elsewhere.exists() or not list(elsewhere.iterdir())
 

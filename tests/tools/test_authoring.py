@@ -117,7 +117,7 @@ def test_p46_processes_that_create_different_names_all_win(tools: Path) -> None:
 def test_p48_a_tools_directory_that_is_none_is_a_sentence_and_never_blocks(kind: str, tools: Path) -> None:
     tools.rmdir()
     os.mkfifo(tools) if kind == "fifo" else tools.write_text("", encoding="utf-8")
-    with pytest.raises(InvalidDocument, match="is no directory"):
+    with pytest.raises(InvalidDocument, match="is not a directory"):
         made(tools)
 
 
@@ -224,7 +224,7 @@ def test_a_copy_within_the_project_needs_another_name(tools: Path) -> None:
 def test_p11_a_source_with_a_link_is_not_copied(tools: Path, tmp_path: Path) -> None:
     source = python_tool(tmp_path / "tool-a", "a", "return 1")
     (source / "secret").symlink_to("/etc/passwd")
-    with pytest.raises(InvalidDocument, match="is no regular file"):
+    with pytest.raises(InvalidDocument, match="is not a regular file"):
         copy_tool(source, tools, taken=taken_in(tools))
     assert os.listdir(tools) == []
 

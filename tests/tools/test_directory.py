@@ -201,19 +201,19 @@ def bare(tmp_path: Path) -> Path:
 
 def test_p48_a_fifo_named_config_json_is_reported_broken(tmp_path: Path) -> None:
     os.mkfifo(bare(tmp_path) / "config.json")
-    assert listed(tmp_path / "tool-a") == "config.json: is no regular file"
+    assert listed(tmp_path / "tool-a") == "config.json: is not a regular file"
 
 
 def test_p48_a_socket_named_config_json_is_reported_broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(bare(tmp_path))
     with socket.socket(socket.AF_UNIX) as server:
         server.bind("config.json")
-        assert listed(tmp_path / "tool-a") == "config.json: is no regular file"
+        assert listed(tmp_path / "tool-a") == "config.json: is not a regular file"
 
 
 def test_p48_a_directory_named_config_json_is_reported_broken(tmp_path: Path) -> None:
     (bare(tmp_path) / "config.json").mkdir()
-    assert listed(tmp_path / "tool-a") == "config.json: is no regular file"
+    assert listed(tmp_path / "tool-a") == "config.json: is not a regular file"
 
 
 def test_p48_a_link_named_config_json_is_reported_broken(tmp_path: Path) -> None:
@@ -270,7 +270,9 @@ def test_p17_a_script_behind_a_linked_directory_is_refused(tmp_path: Path) -> No
     assert "src is a symbolic link" in listed(directory)
 
 
-@pytest.mark.parametrize(("path", "says"), [("gone.py", "No such file"), ("main.py/x.py", "no directory"), ("d.py", "no regular file")])
+@pytest.mark.parametrize(
+    ("path", "says"), [("gone.py", "No such file"), ("main.py/x.py", "not a directory"), ("d.py", "not a regular file")]
+)
 def test_a_script_that_is_not_there_is_told(path: str, says: str, tmp_path: Path) -> None:
     directory = script_at(tmp_path, path)
     (directory / "d.py").mkdir()
@@ -280,7 +282,7 @@ def test_a_script_that_is_not_there_is_told(path: str, says: str, tmp_path: Path
 def test_a_script_that_is_a_fifo_is_refused_without_opening_it(tmp_path: Path) -> None:
     directory = script_at(tmp_path, "pipe.py")
     os.mkfifo(directory / "pipe.py")
-    assert "no regular file" in listed(directory)
+    assert "not a regular file" in listed(directory)
 
 
 # The verdict, which may be kept

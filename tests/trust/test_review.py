@@ -121,7 +121,7 @@ def test_a_tools_directory_that_is_a_link_is_odd_as_a_whole(clone: Path, tmp_pat
     tools(clone).symlink_to(tmp_path / "aside")
     found = reviewed(clone)
     assert (found.tools, found.others, list(found.odd)) == ((), (), [""])
-    with pytest.raises(Refused, match="tools is no directory"):
+    with pytest.raises(Refused, match="tools is not a directory"):
         approve(found)
 
 

@@ -26,7 +26,7 @@ class OpenAIResponsesShape:
     def read(self, definition: JsonObject) -> Tool:
         """Return the tool of a definition; one that OpenAI runs itself is refused."""
         if definition.get("type") != "function":
-            definitions.refuse(definition.get("name"), f"is of type {quoted(definition.get('type'))}, which is no function")
+            definitions.refuse(definition.get("name"), f"is of type {quoted(definition.get('type'))}, which is not a function")
         rest = {"strict": None} | definitions.others(definition, ("type", "name", "description", "parameters", "output_schema"))
         return definitions.foreign_tool(
             self.name,

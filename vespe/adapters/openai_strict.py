@@ -118,7 +118,7 @@ class _Rewriting:
             self.refuse(place, "takes names that are not listed, and strict mode takes only objects that list every name")
         required = one.get("required", [])
         for name in set(required) - set(properties):
-            self.refuse((*steps, "required"), f"requires {short(name)}, which is no property")
+            self.refuse((*steps, "required"), f"requires {short(name)}, which is not a property")
         made["properties"] = {
             name: self._property(sub, (*steps, "properties", name), optional=name not in required) for name, sub in properties.items()
         }

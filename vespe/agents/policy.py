@@ -49,7 +49,7 @@ class CallPolicy:
 
     def __init__(self, rules: Iterable[Rule] = (), *, policy: str = "ask", root: str | None = None, ask: Ask | None = None) -> None:
         if policy not in POLICIES:
-            raise UsageError(f"{policy!r} is no policy for calls: it is one of {', '.join(POLICIES)}")
+            raise UsageError(f"{policy!r} is not a policy for calls: it is one of {', '.join(POLICIES)}")
         self._rules = tuple(rules)
         self._policy, self._root, self._ask = policy, root, ask
         self._said: list[KeptAnswer] = []

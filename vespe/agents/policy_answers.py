@@ -72,7 +72,7 @@ def forget(root: str, tool: str | None = None) -> tuple[KeptAnswer, ...]:
 def _change(root: str, change: Callable[[tuple[KeptAnswer, ...]], tuple[KeptAnswer, ...]]) -> None:
     found = _file(root)
     if found is None:
-        raise InvalidDocument("is no project, so no answer can be kept for it", path=root)
+        raise InvalidDocument("is not a project, so no answer can be kept for it", path=root)
     path, bound = found
     directory = os.path.dirname(path)
     try:

@@ -58,7 +58,7 @@ def read_rules(document: JsonValue, *, path: str) -> tuple[Rule, ...]:
     for key in document:
         if key not in KINDS:
             pointer = f"/approvals/{escape_pointer(key)}"
-            raise InvalidDocument(f"is none of {', '.join(KINDS)}", path=path, pointer=pointer)
+            raise InvalidDocument(f"is not one of {', '.join(KINDS)}", path=path, pointer=pointer)
     return tuple(rule for kind in KINDS for rule in _read(kind, document.get(kind, []), path))
 
 

@@ -79,18 +79,18 @@ def read_recording(path: str) -> JsonObject:
     fields.refuse_newer({"version": document.get("version", "none")}, path=path)
     for key, kind in (("provider", str), ("api", str), ("model", str), ("turns", list), ("outcomes", list)):
         if not isinstance(document.get(key), kind):
-            raise InvalidDocument("is no recording of Vespe's", path=path, pointer=f"/{key}")
+            raise InvalidDocument("is not a recording of Vespe's", path=path, pointer=f"/{key}")
     if not (isinstance(keep := document.setdefault("keep", []), list) and all(isinstance(name, str) for name in keep)):
-        raise InvalidDocument("is no recording of Vespe's", path=path, pointer="/keep")
+        raise InvalidDocument("is not a recording of Vespe's", path=path, pointer="/keep")
     before: JsonObject = {"messages": []}
     for index, turn in enumerate(document["turns"]):
         if not _is_turn(turn, before):
-            raise InvalidDocument("is no turn of a recording", path=path, pointer=f"/turns/{index}")
+            raise InvalidDocument("is not a turn of a recording", path=path, pointer=f"/turns/{index}")
         messages = before["messages"][: turn["same_messages"]] + turn["request"]["messages"]
         before = turn["request"] = {key: before[key] for key in turn["same"]} | turn["request"] | {"messages": messages}
     for index, item in enumerate(document["outcomes"]):
         if not isinstance(item, dict) or not isinstance(item.get("call_id"), str) or not _is_outcome(item.get("outcome")):
-            raise InvalidDocument("is no outcome of a call", path=path, pointer=f"/outcomes/{index}")
+            raise InvalidDocument("is not an outcome of a call", path=path, pointer=f"/outcomes/{index}")
     return document
 
 
@@ -108,7 +108,7 @@ def body_of(answer: JsonObject) -> bytes:
         try:
             return binascii.a2b_base64(answer["body_base64"], strict_mode=True)
         except binascii.Error as error:
-            raise InvalidDocument(f"an answer's body_base64 is no base64: {error}", path="the recording") from None
+            raise InvalidDocument(f"an answer's body_base64 is not base64: {error}", path="the recording") from None
     return str(answer.get("body", "")).encode("utf-8")
 
 

@@ -162,7 +162,7 @@ def _check(messages: list[JsonObject]) -> None:
     """Refuse what no model's API would take, so that a file that somebody edited is mended before anything of it runs."""
     for index, message in enumerate(messages):
         if message["role"] not in _ROLES:
-            raise InvalidDocument(f"is none of {', '.join(_ROLES)}", path="messages", pointer=f"/{index}/role")
+            raise InvalidDocument(f"is not one of {', '.join(_ROLES)}", path="messages", pointer=f"/{index}/role")
         for name, kinds, wanted in (("content", (str, list), "a text or a list of parts"), ("tool_calls", (list,), "a list of calls")):
             if message.get(name) is not None and not isinstance(message[name], kinds):
                 raise InvalidDocument(f"must be {wanted}", path="messages", pointer=f"/{index}/{name}")

@@ -66,7 +66,7 @@ def _breaks_pattern(pattern: str, result: JsonValue) -> str | None:
     try:
         found = validator.Validator({"pattern": pattern}).is_valid(text)
     except InvalidDocument:
-        return f"`output_pattern` is no pattern for a linear-time engine: {_short(pattern)}"
+        return f"`output_pattern` is not a pattern for a linear-time engine: {_short(pattern)}"
     return None if found else f"gave {_short(result)}, in which the pattern {_short(pattern)} is not found"
 
 

@@ -20,9 +20,9 @@ class HelpPage(click.HelpFormatter):
         """Write a heading."""
         super().write_heading(_coloured(heading, bold=True))
 
-    def write_dl(self, rows: Iterable[tuple[str, str | None]], col_max: int = 30, col_spacing: int = 2) -> None:
+    def write_dl(self, rows: Iterable[tuple[str, str | None]], *spacing: int, **named: int) -> None:
         """Write a list of names and what they mean."""
-        super().write_dl([(_coloured(name, fg="cyan"), text or "") for name, text in rows], col_max, col_spacing)
+        super().write_dl([(_coloured(name, fg="cyan"), text or "") for name, text in rows], *spacing, **named)
 
     def write_text(self, text: str) -> None:
         """Write a paragraph."""

@@ -28,7 +28,10 @@ def confirmed(question: str, *, yes: bool) -> None:
     if yes:
         return
     if not interactive():
-        raise errors.Refused(f"{question.rstrip('?')}: not without a yes, and there is no terminal to ask on", hint="say it with --yes")
+        raise errors.Refused(
+            f"{question.rstrip('?')}: approval is needed, and there is no terminal to ask on",
+            hint="review what is listed above, then run it again with --yes",
+        )
     if not click.confirm(question, default=False, err=True):
         raise errors.Refused("not done: the answer was no")
 

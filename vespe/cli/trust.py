@@ -35,7 +35,7 @@ def command(develop: bool, yes: bool, project_dir: str | None, as_json: bool) ->
 
 def _question(shown: Review, *, develop: bool) -> str:
     if develop:
-        return "Approve this place, whatever becomes of what is in it?"
+        return "Approve this place, even if its contents change?"
     return "Approve the same here too?" if shown.former.same_at else "Approve exactly this?"
 
 

@@ -14,7 +14,7 @@ TOOL: Final = {
     "fuzz": ("tool.fuzz", "Run a tool with generated arguments, to find what breaks it."),
     "diff": ("tool.diff", "Say whether a tool's next version breaks its callers."),
     "edit": ("tool.edit", "Open a tool's files in your editor, then check them."),
-    "rename": ("tool.rename", "Give a project tool another name."),
+    "rename": ("tool.rename", "Rename a project tool."),
     "copy": ("tool.copy", "Copy any tool into the project."),
     "remove": ("tool.remove", "Remove a project tool."),
 }

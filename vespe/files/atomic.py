@@ -27,7 +27,7 @@ def read_bytes(path: str | os.PathLike[str], *, limit: int = defaults.MAX_FILE_B
         if error.errno == errno.ELOOP:
             raise InvalidDocument("is a symbolic link, which Vespe does not follow", path=name) from None
         if error.errno in (errno.ENXIO, errno.EOPNOTSUPP):
-            raise InvalidDocument("is no regular file", path=name) from None
+            raise InvalidDocument("is not a regular file", path=name) from None
         raise StorageError("read", name, error) from error
     try:
         return _read_descriptor(descriptor, name, limit)
@@ -136,7 +136,7 @@ def _write_new(path: str, content: bytes, mode: int, durable: bool) -> None:
 def _read_descriptor(descriptor: int, name: str, limit: int) -> bytes:
     status = os.fstat(descriptor)
     if not stat.S_ISREG(status.st_mode):
-        raise InvalidDocument("is no regular file", path=name)
+        raise InvalidDocument("is not a regular file", path=name)
     if status.st_size > limit:
         raise InvalidDocument(f"is larger than {limit} bytes", path=name)
     data = os.read(descriptor, status.st_size + 1)

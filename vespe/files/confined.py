@@ -218,7 +218,7 @@ def _parts(path: str) -> list[str]:
     if not path or "\0" in path:
         raise PathRefused(path, "holds a NUL character" if path else "is empty")
     if any("\ud800" <= character <= "\udfff" for character in path):
-        raise PathRefused(path, "is no valid Unicode text")
+        raise PathRefused(path, "is not valid Unicode text")
     if "\\" in path:
         raise PathRefused(path, "holds a backslash: use / between directories")
     if path.startswith("/"):

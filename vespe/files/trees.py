@@ -83,7 +83,7 @@ def remove_tree(parent: str, name: str) -> None:
     """
     place = os.path.join(parent, name)
     if name in ("", ".", "..") or os.path.basename(name) != name or "\0" in name:
-        raise Refused(f"{name!r} is no directory of {parent}, so it is not removed")
+        raise Refused(f"{name!r} is not a directory of {parent}, so it is not removed")
     if os.path.islink(parent) or os.path.islink(place):
         raise Refused(f"{parent if os.path.islink(parent) else place} is a symbolic link, so nothing behind it is removed")
     aside = os.path.join(parent, f".gone-tool-{re.sub('[^a-z0-9_-]', '-', name.lower().removeprefix('tool-'))}")
@@ -145,7 +145,7 @@ def _listed(directory: str, prefix: str, depth: int) -> Iterator[tuple[str, bool
         elif stat.S_ISREG(mode):
             yield relative, bool(mode & 0o100)
         elif not stat.S_ISDIR(mode):
-            raise InvalidDocument("is no regular file, and only those are copied", path=os.path.join(directory, relative))
+            raise InvalidDocument("is not a regular file, and only those are copied", path=os.path.join(directory, relative))
 
 
 def _write(root: str, relative: str, file: TreeFile) -> None:

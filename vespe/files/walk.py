@@ -170,7 +170,7 @@ def _kind(mode: int) -> str:
 
 def _why(error: OSError, *, directory: bool = False) -> str:
     if directory and error.errno in (errno.ELOOP, errno.ENOTDIR):
-        return "no directory of its own but a link or a file"
+        return "not a directory of its own but a link or a file"
     if error.errno == errno.ENOENT:
         return "gone while it is read"
     return f"{UNREADABLE} ({error.strerror})"

@@ -100,7 +100,7 @@ def _rows(session: Session, tree: str, prefix: str) -> Iterator[TreeEntry]:
         row = _ROW.match(data, at)
         at = row.end() + size if row else len(data) + 1
         if row is None or at > len(data):
-            raise Refused(f"{session.what} holds a tree at {prefix!a} that is none of git's", hint="nothing of it was installed")
+            raise Refused(f"{session.what} holds a tree at {prefix!a} that is not one of git's", hint="nothing of it was installed")
         key, mode = data[row.end() : at].hex(), _canonical(row[1])
         path = prefix + row[2].decode("utf-8", "surrogateescape")
         yield TreeEntry(path, mode, len(_bytes(session, key, b"blob", path)) if mode in _BLOBS else 0, key)

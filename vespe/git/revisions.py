@@ -42,7 +42,7 @@ def checked_out(name: str, *, cwd: str | None = None) -> Iterator[str]:
             found = repository.work_tree(here)
             _write(found, _files(found, _tree(found, name), name=name), top)
         except ToolExecutionError as error:
-            raise NotFound(f"{name} is not to be had: {error}") from None
+            raise NotFound(f"{name} is not available: {error}") from None
         yield top
 
 

@@ -153,7 +153,7 @@ _MEANINGS: Final[Sequence[tuple[Sequence[str], type[VespeError], str]]] = (
         "git's own check of its objects refuses it; nothing was installed",
     ),
     (("not our ref", "unadvertised object", "find remote ref"), NotFound, "it may have been removed by a force push"),
-    (("expected commit type",), NotFound, "that id is no commit's; name a branch, a tag or a whole commit id"),
+    (("expected commit type",), NotFound, "that id is not a commit's; name a branch, a tag or a whole commit id"),
     (("valid object name", "not a tree object"), NotFound, "look at what the source holds at that commit"),
     (
         ("terminal prompts disabled", "could not read Username", "Authentication failed", "Permission denied", "Host key verif"),

@@ -73,13 +73,13 @@ def parse_url(text: str) -> Url:
     """
     shape = _SHAPE.fullmatch(text)
     if shape is None or shape[1].lower() not in _PORTS:
-        raise Refused(f"{text!r} is refused: it is no http:// or https:// URL")
+        raise Refused(f"{text!r} is refused: it is not an http:// or https:// URL")
     scheme, authority = shape[1].lower(), _AUTHORITY.fullmatch(shape[2])
     if authority is None:
         raise Refused(f"the host {shape[2]!r} is refused: {_what_is_wrong(shape[2])}")
     port = int(authority[3] or _PORTS[scheme])
     if not 0 < port <= _MAX_PORT:
-        raise Refused(f"the host {shape[2]!r} is refused: {port} is no port")
+        raise Refused(f"the host {shape[2]!r} is refused: {port} is not a port")
     host = _address(authority[1]) if authority[1] else _name(authority[2])
     return Url(scheme=scheme, host=host.lower(), port=port, target=encode_target((shape[3] or "/") + (shape[4] or "")))
 
@@ -149,7 +149,7 @@ def _name(text: str) -> str:
     if _NUMBER.fullmatch(labels[-1]):
         return _decimal(text)
     if len(text) > _MAX_NAME or not all(0 < len(label) <= _MAX_LABEL for label in labels):
-        raise Refused(f"the host {text!r} is refused: it is no host name")
+        raise Refused(f"the host {text!r} is refused: it is not a host name")
     return text
 
 
@@ -167,4 +167,4 @@ def _what_is_wrong(authority: str) -> str:
         return "it has characters beyond ASCII; write an international name in its xn-- form"
     if "@" in authority:
         return "a user before the host can hide where a URL leads; use `auth`"
-    return "it is no host name or address with an optional port"
+    return "it is not a host name or address with an optional port"

@@ -27,7 +27,7 @@ _FORM: Final = (20, 0x0800, 0, 0, 0x0021)
 _MADE_BY: Final = 3 << 8 | 20
 _MAX_NAME: Final = 1000
 _MAX_BYTES: Final = trees.MAX_TOTAL_BYTES + trees.MAX_ENTRIES * (_LOCAL.size + _CENTRAL.size + 2 * _MAX_NAME) + _END.size
-_WRITTEN: Final = "is no kit archive in the one form that `vespe kit pack` writes"
+_WRITTEN: Final = "is not a kit archive in the one form that `vespe kit pack` writes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ def _entries(members: Sequence[_Member]) -> Iterator[TreeEntry]:
 def _kit_id(archive: "_Archive", members: Sequence[_Member], path: str) -> str:
     config = next((member for member in members if member.name == defaults.KIT_CONFIG_FILE.encode()), None)
     if config is None:
-        raise InvalidDocument(f"holds no {defaults.KIT_CONFIG_FILE}, so it is no kit", path=path)
+        raise InvalidDocument(f"holds no {defaults.KIT_CONFIG_FILE}, so it is not a kit", path=path)
     kit_id = strict_json.parse_object(archive.contents(config), path=f"{path}/{defaults.KIT_CONFIG_FILE}").get("kit_id")
     if not isinstance(kit_id, str):
         raise InvalidDocument("names no `kit_id`", path=f"{path}/{defaults.KIT_CONFIG_FILE}", pointer="/kit_id")
@@ -127,7 +127,7 @@ class _Archive:
         self._size = status.st_size
         if not stat.S_ISREG(status.st_mode):
             os.close(self._descriptor)
-            raise InvalidDocument("is no regular file", path=self._path)
+            raise InvalidDocument("is not a regular file", path=self._path)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -239,5 +239,5 @@ def _directory(which: str) -> str:
     if os.sep not in which and not which.startswith(".") and not os.path.isdir(which):
         return roots.find_kit(which).path
     if not os.path.lexists(os.path.join(which, defaults.KIT_CONFIG_FILE)):
-        raise NotFound(f"{which} is no kit: it has no {defaults.KIT_CONFIG_FILE}", hint="name a kit's directory, or its id")
+        raise NotFound(f"{which} is not a kit: it has no {defaults.KIT_CONFIG_FILE}", hint="name a kit's directory, or its id")
     return os.path.realpath(which)

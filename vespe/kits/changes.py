@@ -137,7 +137,7 @@ def _diff(old: str, new: str, path: str) -> str:
     """Return a unified diff of one text, or say that it is none, or too long to be read here."""
     texts = [_text(os.path.join(side, path)) for side in (old, new)]
     if any(text is None for text in texts):
-        return f"{path} is not shown: it is no text, or longer than {_MAX_SHOWN // 1024} KiB"
+        return f"{path} is not shown: it is not text, or is longer than {_MAX_SHOWN // 1024} KiB"
     before, after = ((text or "").split("\n") for text in texts)  # what else ends a line is shown as the character that it is
     return "\n".join(difflib.unified_diff(before, after, f"a/{path}", f"b/{path}", lineterm=""))
 

@@ -28,7 +28,7 @@ def found_kit(parent: str | os.PathLike[str], kit_id: str, *, description: str |
     StorageError, and then nothing is left.
     """
     if not KIT_ID.fullmatch(kit_id) or kit_id in defaults.DEFAULT_ORDER:
-        raise UsageError(f"{kit_id!r} is no kit id: it takes lower-case letters, digits and _, 64 at most")
+        raise UsageError(f"{kit_id!r} is not a kit id: it takes lower-case letters, digits and _, 64 at most")
     root = os.path.abspath(parent)
     path, aside = os.path.join(root, kit_id), aside_of(root, kit_id)
     try:

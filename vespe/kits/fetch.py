@@ -107,7 +107,7 @@ def open_session(source: KitSource, base: str, *, directory: str, progress: Prog
 def _from_folder(request: Request) -> tuple[KitTree, ...]:
     path = request.source.path(request.base)
     if request.source.ref is not None:
-        raise NotFound(f"{path} is no git repository, so it has no ref {request.source.ref!r}", hint="leave the @REF out")
+        raise NotFound(f"{path} is not a git repository, so it has no ref {request.source.ref!r}", hint="leave the @REF out")
     return _chosen(request, lambda subdirectory: FolderOrigin(path=path, subdirectory=subdirectory), path)
 
 

@@ -58,7 +58,7 @@ def _confirmed(undo: Callable[[], None]) -> None:
 def _kit_id(directory: str) -> str:
     config = os.path.join(directory, defaults.KIT_CONFIG_FILE)
     if not os.path.isdir(directory) or not os.path.lexists(config):
-        raise NotFound(f"{directory} is no kit: it has no {defaults.KIT_CONFIG_FILE}", hint="`vespe kit create KIT` makes one")
+        raise NotFound(f"{directory} is not a kit: it has no {defaults.KIT_CONFIG_FILE}", hint="`vespe kit create KIT` makes one")
     document = strict_json.read_object(config)
     kit_id = document.get("kit_id")
     problem = roots.config_problem(document, kit_id if isinstance(kit_id, str) else os.path.basename(directory))

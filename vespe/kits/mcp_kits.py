@@ -39,7 +39,7 @@ class Draft:
 def kit_path(kit_id: str) -> str:
     """Return the directory of the user's own kit of that id; raises UsageError for what is no id."""
     if not roots.KIT_ID.fullmatch(kit_id) or kit_id in defaults.DEFAULT_ORDER:
-        raise UsageError(f"{kit_id!r} is no kit id: it takes lower-case letters, digits and _, 64 at most")
+        raise UsageError(f"{kit_id!r} is not a kit id: it takes lower-case letters, digits and _, 64 at most")
     return os.path.join(locations.user_data_dir(), roots.KITS_DIR, kit_id)
 
 

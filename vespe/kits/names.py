@@ -44,7 +44,7 @@ def _unsafe_name(name: str) -> str | None:
     if not is_seen(name):
         return "holds a control character, an invisible one, or bytes that are no UTF-8"
     if _FORBIDDEN.search(name) or name.startswith("-"):
-        return "holds a character that is no part of a name on every machine, or begins with -"
+        return "holds a character that is not part of a name on every machine, or begins with -"
     if name != name.strip(" ") or name.endswith("."):
         return "begins or ends with a blank, or ends with a dot"
     if _GIT.fullmatch(unicodedata.normalize("NFKC", name).rstrip(" .")):

@@ -63,7 +63,9 @@ class CommitOrigin:
         entries = [entry for entry in self._configs([path]) if entry.path == path]
         small = [e for e in entries if e.mode in (file_entries.FILE, file_entries.EXECUTABLE) and e.size <= defaults.MAX_FILE_BYTES]
         if not small:
-            raise Refused(f"{self.session.what} holds {path!a}, which is no regular file, or larger than {defaults.MAX_FILE_BYTES} bytes")
+            raise Refused(
+                f"{self.session.what} holds {path!a}, which is not a regular file, or larger than {defaults.MAX_FILE_BYTES} bytes"
+            )
         return next(data for _, data in objects.read_blobs(self.session, small))
 
     def tree(self, name: str, kit_id: str) -> KitTree:
@@ -125,7 +127,7 @@ class FolderOrigin:
         """Return the bytes of a directory's kit_config.json."""
         path = os.path.join(self._place(name), defaults.KIT_CONFIG_FILE)
         if not stat.S_ISREG(os.lstat(path).st_mode):
-            raise Refused(f"{path} is no regular file", hint="nothing of it was installed")
+            raise Refused(f"{path} is not a regular file", hint="nothing of it was installed")
         return atomic.read_bytes(path)
 
     def tree(self, name: str, kit_id: str) -> KitTree:
@@ -225,5 +227,5 @@ def _contents(root: int, entry: TreeEntry, directory: str) -> bytes:
         os.close(place)
     with open(descriptor, "rb") as stream:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise Refused(f"{os.path.join(directory, entry.path)} is no regular file any more")
+            raise Refused(f"{os.path.join(directory, entry.path)} is not a regular file any more")
         return stream.read(entry.size + 1)

@@ -38,7 +38,7 @@ def refuse_others(kit_id: str) -> None:
     if not os.path.lexists(path):
         raise KitNotFound(kit_id)
     if not _is_file(os.path.join(path, defaults.KIT_CONFIG_FILE)):
-        raise Refused(f"{path} is no kit of Vespe's: it has no {defaults.KIT_CONFIG_FILE}", hint=_HINT)
+        raise Refused(f"{path} is not a kit of Vespe's: it has no {defaults.KIT_CONFIG_FILE}", hint=_HINT)
     if os.path.lexists(os.path.join(path, ".git")):
         raise Refused(f"{path} is a git repository, and its history would be lost", hint=_HINT)
     try:

@@ -136,7 +136,7 @@ def _read_kit(path: str, root: str, kind: str) -> Kit | None:
 def _checked(document: JsonObject, kit_id: str, path: str) -> tuple[str | None, str | None, str | None]:
     texts = {key: fields.string(document, key, path=path) for key in _TEXTS}
     if not KIT_ID.fullmatch(kit_id) or kit_id in defaults.DEFAULT_ORDER:
-        raise InvalidDocument(f"stands in a directory called {kit_id!r}, which is no kit id", path=path)
+        raise InvalidDocument(f"is in a directory called {kit_id!r}, which is not a kit id", path=path)
     if document.get("kit_id") != kit_id:
         raise fields.wrong_type(f'"{kit_id}", the name of its directory', document.get("kit_id"), path=path, pointer="/kit_id")
     for pointer, reason in allowances.wrong_limits(document):

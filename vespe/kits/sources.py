@@ -48,7 +48,7 @@ class KitSource:
 def parse_source(text: str) -> KitSource:
     """Read SOURCE[@REF]; raises Refused for whatever is on no list of what is allowed. No file and no host is looked at."""
     if len(text) > _MAX or _UNSAFE.search(text):
-        raise Refused(f"{text[:80]!r} is no source of kits: it is too long or holds characters that no source has", hint=_HINT)
+        raise Refused(f"{text[:80]!r} is not a source of kits: it is too long or holds characters that no source has", hint=_HINT)
     head, slash, last = text.rpartition("/")
     name, at, ref = last.partition("@") if not text.startswith(("/", ".")) else _last_at(last)
     location = f"{head}{slash}{name}"
@@ -62,7 +62,7 @@ def check_ref(ref: str) -> str:
     plain = _REF.fullmatch(ref) and ".." not in ref and not any(p in ("", "@") or p.startswith((".", "-")) for p in parts)
     if not plain or any(part.endswith((".", ".lock")) for part in parts):
         hint = "name a branch, a tag or a whole commit: letters, digits and . _ - /"
-        raise Refused(f"{ref[:80]!r} is no ref that Vespe asks git for", hint=hint)
+        raise Refused(f"{ref[:80]!r} is not a ref that Vespe asks git for", hint=hint)
     return ref
 
 
@@ -80,7 +80,7 @@ def _located(location: str, text: str) -> KitSource:
         return KitSource(kind="archive" if location.endswith(ARCHIVE_SUFFIX) else "path", text=location)
     kind = "https" if _HTTPS.fullmatch(location) else "ssh" if _SSH.fullmatch(location) else ""
     if not kind or any(part.strip(".") == "" for part in location.split("://", 1)[1].rstrip("/").split("/")):
-        raise Refused(f"{text[:200]!r} is no source of kits", hint=_hint(location))
+        raise Refused(f"{text[:200]!r} is not a source of kits", hint=_hint(location))
     return KitSource(kind=kind, text=location.rstrip("/"))
 
 

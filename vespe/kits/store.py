@@ -34,7 +34,7 @@ def place_of(digest: str) -> str:
     """Return the directory of a digest in the store, which holds the manifest and the kit's directory; it may not exist."""
     found = _DIGEST.fullmatch(digest)
     if found is None:
-        raise InvalidDocument(f"names {digest[:80]!r}, which is no digest of a kit")
+        raise InvalidDocument(f"names {digest[:80]!r}, which is not a digest of a kit")
     return os.path.join(store_dir(), f"v1-{found[1]}")
 
 
@@ -119,7 +119,7 @@ def remove(digest: str) -> None:
             raise Refused(f"{path} is a symbolic link, so nothing behind it is removed")
     try:
         if not stat.S_ISDIR(os.lstat(target).st_mode):
-            raise Refused(f"{target} is no directory, so it is not removed")
+            raise Refused(f"{target} is not a directory, so it is not removed")
         atomic.rename_durably(target, aside)
     except FileNotFoundError:
         return

@@ -97,7 +97,7 @@ def _fetched(kits: list[LockedKit], lock: str, directory: str, progress: Progres
     except NotFound as error:
         if first.commit is None:
             raise
-        reason = f"locks {first.source} at {first.commit}, which is not to be had any more: {error}"
+        reason = f"locks {first.source} at {first.commit}, which is no longer available: {error}"
         raise InvalidDocument(reason, path=lock, pointer=f"/kits/{first.kit_id}/commit", hint="`vespe kit update` takes another") from None
     for kit, staged in zip(kits, got.staged, strict=True):
         if staged.digest != kit.digest:

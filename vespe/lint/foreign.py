@@ -143,7 +143,7 @@ def _gather(value: JsonValue, pointer: str, file: ForeignFile, api: str | None) 
         elif not _is_of_the_vendor(value):
             _add(value, pointer, file, api)
     else:
-        file.troubles.append(_misplaced(f"is no tool definition: it must be an object, not {value!r:.60}", pointer, file))
+        file.troubles.append(_misplaced(f"is not a tool definition: it must be an object, not {value!r:.60}", pointer, file))
 
 
 def _holders(value: JsonObject) -> Iterator[str]:
@@ -181,7 +181,7 @@ def _add(value: JsonObject, pointer: str, file: ForeignFile, api: str | None) ->
     if shape == "openai":
         inner, at = value["function"], f"{pointer}/function"
     elif shape is None and not (api or "description" in value):
-        file.troubles.append(_misplaced("is no tool definition in a shape that Vespe knows", pointer, file))
+        file.troubles.append(_misplaced("is not a tool definition in a shape that Vespe knows", pointer, file))
         return
     pointers = {"": pointer}
     pointers |= {part: f"{at}/{part}" for part in ("name", "description", "annotations", "title", "strict") if part in inner}

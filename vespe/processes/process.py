@@ -207,5 +207,5 @@ def _not_started(command: Command, number: int, stage: str) -> InvalidArguments 
     if number == errno.EACCES:
         return ToolExecutionError(f"{program} is not executable", hint=f"chmod +x {program}", details=details)
     if number == errno.ENOEXEC:
-        return ToolExecutionError(f"{program} is no program: it has neither a machine's format nor a #! line", details=details)
+        return ToolExecutionError(f"{program} is not a program: it has neither a machine's format nor a #! line", details=details)
     return ToolExecutionError(f"{program} cannot start: {why}", details=details)

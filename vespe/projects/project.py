@@ -74,7 +74,7 @@ def complete_project_dir(inner: str) -> None:
     directory.
     """
     if os.path.islink(inner) or not os.path.isdir(inner):
-        raise InvalidDocument("is no directory, so no project can be made here", path=inner)
+        raise InvalidDocument("is not a directory, so no project can be made here", path=inner)
     with atomic.locked(inner):
         _make_directory(os.path.join(inner, defaults.TOOLS_DIR))
         for name, text in ((".gitignore", _IGNORED), (defaults.CONFIG_FILE, strict_json.dump_json(_FIRST))):
@@ -120,7 +120,7 @@ def set_active(root: str | os.PathLike[str], kit_ids: Iterable[str], *, active: 
     wanted = tuple(dict.fromkeys(kit_ids))
     for kit_id in wanted if active else ():
         if not _SCOPE.fullmatch(kit_id) or kit_id in defaults.DEFAULT_ORDER:
-            raise UsageError(f"{kit_id!r} is no kit id: it takes lower-case letters, digits and _, 64 at most")
+            raise UsageError(f"{kit_id!r} is not a kit id: it takes lower-case letters, digits and _, 64 at most")
 
     def change(document: JsonObject) -> None:
         before = list(fields.strings(document, "active_kits", path=config_path(root)))

@@ -64,7 +64,7 @@ def allowed_signers_file() -> str | None:
         return None
     path = os.path.expanduser(user.allowed_signers)
     if not os.path.isabs(path) or not os.path.isfile(path):
-        raise InvalidDocument(f"names {path}, which is no file with an absolute path", path=user.path, pointer="/allowed_signers")
+        raise InvalidDocument(f"names {path}, which is not a file with an absolute path", path=user.path, pointer="/allowed_signers")
     return path
 
 
@@ -91,7 +91,7 @@ def set_value(key: str, value: JsonValue) -> None:
         for part in parents:
             document = document.setdefault(part, {})
             if not isinstance(document, dict):
-                raise UsageError(f"{key} cannot be set: {part} is no object")
+                raise UsageError(f"{key} cannot be set: {part} is not an object")
         document[last] = value
 
     _update(key, change)

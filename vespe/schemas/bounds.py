@@ -118,7 +118,7 @@ def reference_problems(schema: Any) -> list[Problem]:
         if not isinstance(sub, dict):
             continue
         if isinstance(draft := sub.get("$schema"), str) and not is_bundled(draft):
-            problems.append(_problem((*steps, "$schema"), f"names {_quoted(draft)}, which is no draft that Vespe carries"))
+            problems.append(_problem((*steps, "$schema"), f"names {_quoted(draft)}, which is not a draft that Vespe carries"))
         for keyword in REFERENCES:
             reference = sub.get(keyword)
             if not isinstance(reference, str) or is_bundled(reference):

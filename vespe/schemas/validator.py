@@ -295,7 +295,7 @@ def _pattern_problems(schema: Any) -> list[Violation]:
         elif not _compiles(pattern, _LIGHT_PATTERN):
             heavy += 1
             if not _compiles(pattern, _HEAVY_PATTERN):
-                problem = "is no pattern for a linear-time engine: it is malformed, looks around, refers back or repeats too much"
+                problem = "is not a pattern for a linear-time engine: it is malformed, looks around, refers back or repeats too much"
             elif heavy > _MAX_HEAVY_PATTERNS:
                 problem = f"is the schema's {heavy}th large pattern; it may have {_MAX_HEAVY_PATTERNS}"
         if problem:

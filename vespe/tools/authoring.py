@@ -164,6 +164,6 @@ def _make(directory: str) -> None:
         os.mkdir(directory)
     except FileExistsError:
         if not os.path.isdir(directory):
-            raise InvalidDocument("is no directory, so no tool can be made in it", path=directory) from None
+            raise InvalidDocument("is not a directory, so no tool can be made in it", path=directory) from None
     except OSError as error:
         raise StorageError("create", directory, error) from error

@@ -148,7 +148,7 @@ def script_problem(directory: str, script: str, *, kind: str | None) -> str | No
     try:
         for part in script.split("/"):
             if status is not None and not stat.S_ISDIR(status.st_mode):
-                return f"`path` names {script}, and a part of it is no directory"
+                return f"`path` names {script}, and a part of it is not a directory"
             here = f"{here}/{part}"
             status = os.lstat(here)
             if stat.S_ISLNK(status.st_mode):
@@ -156,7 +156,7 @@ def script_problem(directory: str, script: str, *, kind: str | None) -> str | No
     except OSError as error:
         return f"`path` names {script}, which cannot be read: {error.strerror}"
     if status is None or not stat.S_ISREG(status.st_mode):
-        return f"`path` names {script}, which is no regular file"
+        return f"`path` names {script}, which is not a regular file"
     if kind == "shell_command" and not status.st_mode & 0o111:
         return f"`path` names {script}, which is not executable; `chmod +x` makes it so"
     return None

@@ -38,7 +38,7 @@ def found_in_fields(document: dict[str, Any], *, uid: str, kit_id: str | None) -
 
 def _identity(document: dict[str, Any], uid: str, kit_id: str | None) -> Iterator[Found]:
     if not UID_PATTERN.fullmatch(uid):
-        yield "", f"stands in a directory that is named {short(uid)}; {_UID_RULE}"
+        yield "", f"is in a directory that is named {short(uid)}; {_UID_RULE}"
     if document.get("uid") != uid:
         yield ("/uid", f"`uid` must be the directory's name, {short(uid)}, not {describe(document['uid'])}") if "uid" in document else (
             "", f"needs `uid`, the directory's name: {short(uid)}"

@@ -180,7 +180,7 @@ def _wrong_with_url(url: str) -> str | None:
 def _headers(headers: Any) -> Iterator[Found]:
     for name, value in headers.items() if isinstance(headers, dict) else ():
         if not _TOKEN.fullmatch(name):
-            yield _arg("headers", name), f"{short(name)} is no name of a header"
+            yield _arg("headers", name), f"{short(name)} is not a name of a header"
         elif name.lower() in OWN_HEADERS:
             yield _arg("headers", name), f"the header {short(name)} is the connection's own, and not a tool's to set"
         elif isinstance(value, str) and not value.isprintable():
@@ -237,11 +237,11 @@ def _secrets(document: dict[str, Any]) -> Iterator[Found]:
     for steps, text, is_key in _strings(details.get("args"), ("implementation_details", "args")):
         for place in _SECRET.finditer(text):
             if is_key:
-                yield pointer_to(steps), "`${env:NAME}` stands in a key; it can stand in values alone"
+                yield pointer_to(steps), "`${env:NAME}` is in a key; only values may have it"
             elif place["name"] is None:
                 yield pointer_to(steps), f"`${{env:` begins no secret in {short(text)}: write ${{env:NAME}}"
             elif not isinstance(declared, list) or place["name"] not in declared:
-                yield pointer_to(steps), f"`${{env:{place['name']}}}` is no declared secret: add {short(place['name'])} to `secrets`"
+                yield pointer_to(steps), f"`${{env:{place['name']}}}` is not a declared secret: add {short(place['name'])} to `secrets`"
 
 
 def _misplaced(value: Any, steps: Steps) -> Iterator[Found]:

@@ -99,7 +99,7 @@ def test_an_error_event_ends_the_gathering_and_what_was_gathered_stays() -> None
         (b'{"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}}', "invalid x-api-key"),
         (b'{\n"error": {"message": "no"}\n}', "no"),
         (b'{"detail": "Not Found"}', "Not Found"),
-        (b"<html>", "the body is no stream of a model's answer: '<html>'"),
+        (b"<html>", "the body is not a stream of a model's answer: '<html>'"),
         (body(START, "{nonsense}"), "the stream holds an event that is not JSON: "),
         (
             body({"type": "message_start", "message": json.loads("[" * 90 + "]" * 90)}),

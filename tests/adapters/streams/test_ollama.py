@@ -99,7 +99,7 @@ def test_calls_that_are_nested_too_deeply_are_an_error() -> None:
 
 def test_a_page_is_no_stream() -> None:
     processor, events = read(b"<html>\n502\n</html>")
-    assert events[0].text == "the body is no stream of a model's answer: '<html>\\n502\\n</html>'" and processor.error is not None
+    assert events[0].text == "the body is not a stream of a model's answer: '<html>\\n502\\n</html>'" and processor.error is not None
 
 
 def test_without_its_last_line_it_is_not_complete() -> None:

@@ -175,8 +175,8 @@ def test_lines_of_json_in_place_of_events_are_read() -> None:
     [
         (b'{"error": {"message": "Incorrect API key", "type": "invalid_request_error"}}', "Incorrect API key"),
         (b'{"detail": "Not Found"}', "Not Found"),
-        (b"<html>502 Bad Gateway</html>", "the body is no stream of a model's answer: '<html>502 Bad Gateway</html>'"),
-        (b"upstream connect error", "the body is no stream of a model's answer: 'upstream connect error'"),
+        (b"<html>502 Bad Gateway</html>", "the body is not a stream of a model's answer: '<html>502 Bad Gateway</html>'"),
+        (b"upstream connect error", "the body is not a stream of a model's answer: 'upstream connect error'"),
     ],
 )
 def test_a_body_that_is_no_stream_is_an_error(data: bytes, sentence: str) -> None:

@@ -73,7 +73,7 @@ CASES = {
     "no arguments": ([[piece(0, "a", F)], [piece(1, "b", F, "")]], [("a", F, ""), ("b", F, "")]),
     "a call that is not in a list": ([piece(0, "a", F, "1")], [("a", F, "1")]),
     "a function that is null": ([[{"index": 0, "id": "a", "function": None}], [piece(0, None, F, "1")]], [("a", F, "1")]),
-    "what is no call": ([[None, 5, "x"]], []),
+    "what is not a call": ([[None, 5, "x"]], []),
 }
 
 

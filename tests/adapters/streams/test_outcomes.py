@@ -38,7 +38,7 @@ def test_an_error_that_is_nested_too_deeply_is_not_kept() -> None:
 
 
 def test_a_body_that_is_no_stream_is_shown() -> None:
-    assert not_a_stream(b"<html>502</html>")["message"] == "the body is no stream of a model's answer: '<html>502</html>'"
+    assert not_a_stream(b"<html>502</html>")["message"] == "the body is not a stream of a model's answer: '<html>502</html>'"
 
 
 def test_finish_reasons_of_compatible_servers_are_told_in_openais_words() -> None:

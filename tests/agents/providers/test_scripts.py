@@ -19,7 +19,7 @@ from vespe.errors import Diverged, InvalidDocument
         ({"turns": [{"tool_calls": [{"arguments": {}}]}]}, "/turns/0/tool_calls/0/name", "missing"),
         ({"turns": [{"tool_calls": [{"name": "f", "arguments": [1]}]}]}, "/turns/0/tool_calls/0/arguments", "must be"),
         ({"turns": [{"fail": {"status": 200}}]}, "/turns/0/fail/status", "400"),
-        ({"turns": [{"match": {"pattern": "("}}]}, "/turns/0/match/pattern", "is no regular expression"),
+        ({"turns": [{"match": {"pattern": "("}}]}, "/turns/0/match/pattern", "is not a regular expression"),
         ({"version": 2, "turns": []}, "/version", "1"),
     ],
 )

@@ -45,7 +45,7 @@ def test_an_error_is_an_answer_of_its_kind(tmp_path: Path) -> None:
         assert told is not None and told["error"]["kind"] == kind
     source = "import enum\nclass E(enum.Enum): A = 1\ndef f(a: E): pass"
     told, _ = answer(tmp_path, source, inputs={"a": 2})
-    assert told == {"error": {"kind": "arguments", "message": "is none of 1: 2", "pointer": "/a"}}
+    assert told == {"error": {"kind": "arguments", "message": "is not one of 1: 2", "pointer": "/a"}}
 
 
 def test_what_stands_at_the_descriptors_number_in_the_end_is_never_written_to(tmp_path: Path) -> None:

@@ -42,9 +42,9 @@ def test_a_block_ends_at_the_last_closing_line_of_its_comment() -> None:
     [
         (BLOCK + BLOCK, "two `# /// script` blocks", 11),
         (b"\n# /// script\n# dependencies = [\n# ///\n", "no TOML", 2),
-        (b"# /// script\n# dependencies = 'a'\n# ///\n", "no list of strings", 1),
-        (b"# /// script\n# dependencies = [1]\n# ///\n", "no list of strings", 1),
-        (b"# /// script\n# requires-python = 3\n# ///\n", "no string", 1),
+        (b"# /// script\n# dependencies = 'a'\n# ///\n", "not a list of strings", 1),
+        (b"# /// script\n# dependencies = [1]\n# ///\n", "not a list of strings", 1),
+        (b"# /// script\n# requires-python = 3\n# ///\n", "not a string", 1),
         (b"# /// script\n# dependencies = ['--index-url=http://x']\n# ///\n", "names no distribution", 1),
         (b"# /// script\n# dependencies = ['/etc/passwd']\n# ///\n", "names no distribution", 1),
         (b'# /// script\n# dependencies = ["a\\u001b[2K"]\n# ///\n', "names no distribution", 1),

@@ -98,7 +98,7 @@ def sh(program: str, **args: Any) -> Tool:
         (["--{a}"], {"a": "-x"}, ["---x"]),
         (["{a}"], {"a": "{b}", "b": "no"}, ["{b}"]),
         (["${env:TOKEN}", "--key=${env:TOKEN}"], {}, ["${env:TOKEN}", "--key=${env:TOKEN}"]),
-        (["{a}"], {"a": "−5 with a minus sign that is no dash"}, ["−5 with a minus sign that is no dash"]),
+        (["{a}"], {"a": "−5 with a minus sign that is not a dash"}, ["−5 with a minus sign that is not a dash"]),
     ],
 )
 def test_p14_each_template_is_one_argument_lists_are_several_and_groups_are_optional(
@@ -402,8 +402,8 @@ def test_the_streams_of_a_failure_are_bounded_and_say_so() -> None:
         ({"entrypoint": ".."}, "without slashes"),
         ({"entrypoint": ""}, "needs `path`"),
         ({}, "needs `path`"),
-        ({"path": "absent"}, "is no file in the tool's directory"),
-        ({"path": "folder"}, "is no file in the tool's directory"),
+        ({"path": "absent"}, "is not a file in the tool's directory"),
+        ({"path": "folder"}, "is not a file in the tool's directory"),
         ({"path": "../outside"}, "leaves the tool's directory"),
         ({"path": "/bin/sh"}, "leaves the tool's directory"),
         ({"path": "link"}, "leaves the tool's directory"),

@@ -69,7 +69,7 @@ def test_p6_a_commit_that_is_gone_is_an_integrity_error(command: Command, instal
     git(source, "gc", "--quiet", "--prune=now")
     forget(home)
     said = command("kit", "sync", "--yes", "--json")
-    assert said.code == 4 and "not to be had any more" in said.document["error"]["message"]
+    assert said.code == 4 and "no longer available" in said.document["error"]["message"]
     assert not list(home.rglob("v1-*"))
 
 

@@ -49,7 +49,7 @@ def test_a_fifo_for_a_config_is_told_and_never_waited_for(tmp_path: Path) -> Non
     directory = tmp_path / "tool-a"
     directory.mkdir()
     os.mkfifo(directory / "config.json")
-    assert "no regular file" in found(directory)["layout-unreadable"].message
+    assert "not a regular file" in found(directory)["layout-unreadable"].message
 
 
 @pytest.mark.parametrize(("details", "slots"), [

@@ -62,9 +62,9 @@ STRANGE = {
     "complex": "x: complex has no form in JSON",
     "Callable[..., int]": "x: Callable[..., int] has no form in JSON",
     "Called": "x: Called is what a call gives",
-    "make()": "x: make() is no type",
-    "3": "x: 3 is no type",
-    "Literal[b'x']": "x: b'x' is no value that JSON can say",
+    "make()": "x: make() is not a type",
+    "3": "x: 3 is not a type",
+    "Literal[b'x']": "x: b'x' is not a value that JSON can say",
     "dict[str]": "x: dict[str] has no form in JSON",
 }
 

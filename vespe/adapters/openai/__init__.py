@@ -34,7 +34,7 @@ def read_function(shape: str, definition: JsonObject) -> Tool:
     if definition.get("type") not in (None, "function") or not isinstance(function, dict):
         custom = definition.get("custom")
         name = custom.get("name") if isinstance(custom, dict) else definition.get("name")
-        definitions.refuse(name, f"is of type {quoted(definition.get('type'))}, which is no function with a JSON object as its input")
+        definitions.refuse(name, f"is of type {quoted(definition.get('type'))}, which is not a function with a JSON object as its input")
     rest = definitions.others(definition, ("type", "function"))
     if inner := definitions.others(function, ("name", "description", "parameters")):
         rest["function"] = inner

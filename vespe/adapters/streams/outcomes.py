@@ -57,7 +57,7 @@ def failed(reason: str) -> JsonObject:
 
 def not_a_stream(body: bytes) -> JsonObject:
     """Return the error for a body that is neither a stream nor an answer: a page of a proxy, say."""
-    return failed(f"the body is no stream of a model's answer: {quoted(body.decode('utf-8', 'replace').strip())}")
+    return failed(f"the body is not a stream of a model's answer: {quoted(body.decode('utf-8', 'replace').strip())}")
 
 
 def error_event(error: JsonObject) -> StreamEvent:

@@ -43,7 +43,7 @@ def checked_script(value: JsonValue, *, path: str = "") -> Script:
     """Return the script of a value; raises InvalidDocument with the pointer of the first thing that is wrong."""
     wrong = _validator().violations(value, subject="the script")
     if wrong:
-        raise InvalidDocument(f"is no script: {wrong[0]['message']}", path=path, pointer=wrong[0]["pointer"])
+        raise InvalidDocument(f"is not a script: {wrong[0]['message']}", path=path, pointer=wrong[0]["pointer"])
     for index, turn in enumerate(value["turns"]):
         _check_pattern(turn, index, path)
     return Script(turns=value["turns"], model=value.get("model", "simulated"), path=path)
@@ -100,7 +100,7 @@ def _check_pattern(turn: JsonObject, index: int, path: str) -> None:
     try:
         re.compile(turn.get("match", {}).get("pattern", ""))
     except re.error as error:
-        raise InvalidDocument(f"is no regular expression: {error}", path=path, pointer=f"/turns/{index}/match/pattern") from None
+        raise InvalidDocument(f"is not a regular expression: {error}", path=path, pointer=f"/turns/{index}/match/pattern") from None
 
 
 @functools.cache

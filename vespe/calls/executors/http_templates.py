@@ -215,7 +215,7 @@ class _Build:
 
     def _check_name(self, name: str, where: str) -> None:
         if not _TOKEN.fullmatch(name):
-            self._invalid(f"args.{where}", f"names {name!r}, which is no header name")
+            self._invalid(f"args.{where}", f"names {name!r}, which is not a header name")
         if name.lower() in OWN_HEADERS:
             self._invalid(f"args.{where}", f"sets {name}, which is the connection's own")
 

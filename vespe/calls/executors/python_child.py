@@ -107,7 +107,7 @@ def _function(message: "dict[str, Any]") -> "Callable[..., Any]":
         has = f"; it has {', '.join(sorted(names)[:8])}" if names else ""
         raise Failed("tool", f"{where} has no function {entrypoint!r}{has}")
     if not callable(function) or isinstance(function, type):
-        raise Failed("tool", f"{entrypoint!r} in {where} is no function but of type {type(function).__name__}")
+        raise Failed("tool", f"{entrypoint!r} in {where} is not a function but of type {type(function).__name__}")
     return function  # type: ignore[no-any-return]  # callable, as just seen
 
 

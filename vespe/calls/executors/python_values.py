@@ -123,7 +123,7 @@ def _of_union(value: "Any", arms: "tuple[Any, ...]", pointer: str) -> "Any":
             return made
     if any(_is_plain(arm) or not isinstance(arm, type) for arm in arms):
         return value
-    raise Unfit(pointer, f"is none of {', '.join(_name(arm) for arm in arms)}: {_shown(value)}")
+    raise Unfit(pointer, f"is not one of {', '.join(_name(arm) for arm in arms)}: {_shown(value)}")
 
 
 def _of_array(value: "list[Any]", hint: "Any", pointer: str) -> "Any":
@@ -169,7 +169,7 @@ def _member(value: "Any", hint: "Any", pointer: str) -> "Any":
             return member
     if isinstance(value, str) and value in hint.__members__:
         return hint.__members__[value]
-    raise Unfit(pointer, f"is none of {', '.join(str(member.value) for member in hint)}: {_shown(value)}")
+    raise Unfit(pointer, f"is not one of {', '.join(str(member.value) for member in hint)}: {_shown(value)}")
 
 
 def _made(make: "Callable[[Any], Any]", value: "Any", pointer: str, hint: "Any") -> "Any":

@@ -169,9 +169,9 @@ def _blocks(lines: list[str]) -> list[tuple[int, str]]:
 def _checked(document: dict[str, Any], path: str, line: int) -> Metadata:
     requires, dependencies = document.get("requires-python", ""), document.get("dependencies", [])
     if not isinstance(requires, str):
-        raise InvalidDocument("has a `requires-python` that is no string", path=path, line=line)
+        raise InvalidDocument("has a `requires-python` that is not a string", path=path, line=line)
     if not isinstance(dependencies, list) or not all(isinstance(item, str) for item in dependencies):
-        raise InvalidDocument("has `dependencies` that are no list of strings", path=path, line=line)
+        raise InvalidDocument("has `dependencies` that are not a list of strings", path=path, line=line)
     for item in dependencies:
         if not re.match(r"[A-Za-z0-9]", item.strip()) or not item.isprintable():
             raise InvalidDocument(f"has the dependency {item!r}, which names no distribution", path=path, line=line)

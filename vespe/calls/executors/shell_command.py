@@ -131,7 +131,7 @@ def _own_program(tool: Tool, path: str, directory: str) -> str:
     if "\0" in path or not os.path.realpath(program).startswith(os.path.join(os.path.realpath(directory), "")):
         problem = f"`path` leaves the tool's directory: {path!r}"
     elif not os.path.isfile(program):
-        problem = f"`path` is no file in the tool's directory: {path!r}"
+        problem = f"`path` is not a file in the tool's directory: {path!r}"
     elif not os.access(program, os.X_OK):
         problem = f"{path} is not executable; `chmod +x {path}` makes it so"
     if problem:

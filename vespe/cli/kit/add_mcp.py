@@ -97,7 +97,7 @@ def _server(
     wanted = dict.fromkeys((*secrets, *templates.secret_names(named)))
     for name in wanted:
         if not _SECRET.fullmatch(name):
-            raise errors.UsageError(f"{name!r} is no name of an environment variable")
+            raise errors.UsageError(f"{name!r} is not a name of an environment variable")
     if wanted:
         server["secrets"] = list(wanted)
     return server | ({"timeout_s": timeout_s} if timeout_s else {})

@@ -23,5 +23,5 @@ def command(kit_id: str, parent: str | None, description: str | None, as_json: b
     else:
         report.say(f"made the kit {kit_id} in {path}, with the tool {tool.name}, a README and a workflow that checks it")
         if parent is not None:
-            said = f"set VESPE_KITS_PATH={os.path.abspath(parent)}, where projects shall find all that is there"
+            said = f"set VESPE_KITS_PATH={os.path.abspath(parent)}, where every project finds it"
             report.note(f"`vespe kit link {os.path.relpath(path)}` lets every project of yours find it; or {said}")

@@ -117,5 +117,5 @@ def _all(workspace: Workspace, snapshot: str | None, check: str | None, as_json:
 def _read(path: str) -> JsonObject:
     tools = strict_json.read_object(path).get("tools")
     if not isinstance(tools, dict):
-        raise errors.InvalidDocument("is no snapshot: it has no object `tools`", path=path, pointer="/tools")
+        raise errors.InvalidDocument("is not a snapshot: it has no object `tools`", path=path, pointer="/tools")
     return tools

@@ -172,7 +172,7 @@ RULES: Final[tuple[Rule, ...]] = (
     safety_warning(
         "safety-literal-secret",
         (
-            "What looks like a secret's place is none, or is seen by others",
+            "What looks like a secret's place is not one, or others can see it",
             "Only ${env:NAME} in `args` is replaced; other spellings are passed on. A command line is public on its machine.",
         ),
         examples=('{"headers": {"Authorization": "Bearer ${API_KEY}"}}', '{"headers": {"Authorization": "Bearer ${env:API_KEY}"}}'),

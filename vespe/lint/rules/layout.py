@@ -35,7 +35,7 @@ def _about(problem: Problem) -> str:
         return "implementation"
     if pointer.startswith("/schema") or pointer == "/name" or message.startswith(("needs `name`", "needs `schema`")):
         return ""
-    if pointer == "/uid" or message.startswith(("needs `uid`", "stands in a directory")):
+    if pointer == "/uid" or message.startswith(("needs `uid`", "is in a directory")):
         return "uid"
     if ", and its kit's " in message:
         return "kit-limits"
@@ -141,7 +141,7 @@ def _program(subject: Subject) -> Iterator[Found]:
 def _unknown_key(subject: Subject) -> Iterator[Found]:
     for key in subject.document if subject.api == "vespe" and isinstance(subject.document, dict) else ():
         if key not in fields.KEYS and (close := difflib.get_close_matches(key, fields.KEYS, n=1, cutoff=0.75)):
-            yield Found(pointer=pointer_to((key,)), message=f"{short(key)} is no key that Vespe reads", fix=f"did you mean {close[0]}?")
+            yield Found(pointer=pointer_to((key,)), message=f"{short(key)} is not a key that Vespe reads", fix=f"did you mean {close[0]}?")
 
 
 def _unknown_slot(subject: Subject) -> Iterator[Found]:
@@ -218,12 +218,12 @@ RULES: Final[tuple[AnyRule, ...]] = (
           " levels and 1 MiB; and regular files, never links, FIFOs or devices.",
           examples=('{"name": "a", "name": "b"}', '{"name": "a"}')),
     _rule("layout-unrecognised", "error", "A definition in no shape that Vespe knows", _nothing,
-          why="OpenAI, Anthropic, Gemini, Ollama and MCP definitions are recognised by their keys; what has none of them is no tool.",
+          why="OpenAI, Anthropic, Gemini, Ollama and MCP definitions are recognised by their keys; what has none of them is not a tool.",
           examples=('[{"tool_name": "a"}]', '[{"name": "a", "description": "…", "inputSchema": {"type": "object"}}]')),
     _rule("layout-definition", "error", "A key of a definition has a value of the wrong type", _definition_fields,
           why="The vendors' own types say it, and their APIs and clients refuse the whole request.",
           examples=('"description": ["Read a file."]', '"description": "Read a file."')),
-    _rule("layout-uid", "error", "The uid is not the directory's name, or is none", _one("uid"),
+    _rule("layout-uid", "error", "The uid is not the directory's name, or is not a uid", _one("uid"),
           why="A tool is found by its directory, and its uid must say the same.",
           examples=('tool-a/config.json: {"uid": "tool-b"}', 'tool-a/config.json: {"uid": "tool-a"}')),
     _rule("layout-kit-id", "error", "`kit_id` is not the kit that the tool stands in", _kit_id,
@@ -264,7 +264,7 @@ RULES: Final[tuple[AnyRule, ...]] = (
     _rule("layout-program", "warning", "The program is not on PATH", _program,
           why="The tool cannot run on this machine; elsewhere it may.",
           examples=('"entrypoint": "pdftotxt"', '"entrypoint": "pdftotext"')),
-    _rule("layout-unknown-key", "warning", "A key that looks like one and is none", _unknown_key,
+    _rule("layout-unknown-key", "warning", "A key that looks like a known one, but is not", _unknown_key,
           why="Unknown keys are kept and passed over, so that a misspelt one does nothing, silently.",
           examples=('"secret": ["TOKEN"]', '"secrets": ["TOKEN"]')),
     _rule("layout-unknown-slot", "warning", "Braces that name no input", _unknown_slot,

@@ -47,7 +47,7 @@ def _characters(subject: Subject) -> Iterator[Found]:
     elif subject.api == "mcp" and not _MCP.fullmatch(name):
         yield Found(
             part="name",
-            message=f"{short(name)} is no name that MCP allows: at most 128 letters, digits, _, - and .",
+            message=f"{short(name)} is not a name that MCP allows: at most 128 letters, digits, _, - and .",
             fix=f"call it {short(_mended(name))}",
             severity="warning",
         )

@@ -75,7 +75,7 @@ def _array_items(subject: Subject) -> Iterator[Found]:
         if "array" in types(node.schema) and "items" not in node.schema and "prefixItems" not in node.schema:
             for limit in limits_for("array-items", subject):
                 fix = 'say what the array holds, such as `"items": {"type": "string"}`'
-                yield refused_at(limit, subject, node, f"takes {limit.words}, and here is none", fix=fix)
+                yield refused_at(limit, subject, node, f"takes {limit.words}, which is missing here", fix=fix)
 
 
 def _older_draft(subject: Subject) -> Iterator[Found]:
@@ -168,7 +168,7 @@ RULES: Final[tuple[Rule, ...]] = (
     limit_rule(
         "portability-header", abouts=("header-name",), check=_headers,
         words=(
-            "A header for an argument is none that MCP allows",
+            "A header for an argument is not one that MCP allows",
             "Since revision 2026-07-28 clients over HTTP send such arguments as headers too, and must leave out a tool with a wrong one.",
         ),
         examples=('{"type": "string", "x-mcp-header": "my region"}', '{"type": "string", "x-mcp-header": "Region"}'),

@@ -25,7 +25,7 @@ _ANY: Final = frozenset(("any", "unknown", "mixed", "variant"))
 _GENERIC: Final = re.compile(r"([A-Za-z]+)\s*[\[<(].*")
 _NEEDS_SCHEMA: Final = ("vespe", "mcp", "anthropic")
 _BOUNDS: Final = re.compile(r"(?:is nested deeper|is \d+ bytes long|has (?:more than )?\d+ )")
-_PATTERN: Final = re.compile(r"is (?:a pattern of|no pattern for|the schema's \d+th large pattern)")
+_PATTERN: Final = re.compile(r"is (?:a pattern of|not a pattern for|the schema's \d+th large pattern)")
 _UNUSABLE: Final = ("cannot be used", "can be reached", "refers to")
 _KNOWN: Final = frozenset((
     "type", "properties", "required", "items", "enum", "const", "default", "description", "title", "examples", "format", "pattern",
@@ -82,7 +82,7 @@ def _unknown_type(subject: Subject) -> Iterator[Found]:
             yield Found(
                 part=node.part,
                 pointer=f"{node.pointer}/type" + (f"/{index}" if listed else ""),
-                message=f"{describe(name)} is no type of JSON Schema: {', '.join(sorted(TYPES))} are",
+                message=f"{describe(name)} is not a type of JSON Schema: {', '.join(sorted(TYPES))} are",
                 fix=fix or f"write one of {', '.join(sorted(TYPES))}",
             )
 
@@ -279,8 +279,8 @@ RULES: Final[tuple[Rule, ...]] = (
         good='{"type": "object", "properties": {"city": {"type": "string"}}}', check=_root_type,
     ),
     Rule(
-        code="schema-output", family="schema", severity="error", title="The output's schema is none",
-        rationale="A result is judged by it; what is no schema judges nothing.",
+        code="schema-output", family="schema", severity="error", title="The output's schema is not a schema",
+        rationale="A result is judged by it; what is not a schema judges nothing.",
         bad='"output": "string"', good='"output": {"type": "string"}', check=_output_root,
     ),
     Rule(
@@ -339,7 +339,7 @@ RULES: Final[tuple[Rule, ...]] = (
         good='{"properties": {"city": {"type": "string"}}, "required": ["city"]}', check=_required,
     ),
     Rule(
-        code="schema-keyword", family="schema", severity="warning", title="A keyword that looks like one and is none",
+        code="schema-keyword", family="schema", severity="warning", title="A keyword that looks like a known one, but is not",
         rationale="JSON Schema passes over what it does not know, so that a misspelt keyword constrains nothing, silently.",
         bad='{"type": "string", "optional": true}', good='{"type": "string"}, not named in `required`', check=_keyword,
     ),

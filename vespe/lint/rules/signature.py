@@ -77,7 +77,7 @@ def _missing(subject: Subject) -> Iterator[Found]:
             yield Found(
                 part="input_schema",
                 pointer="",
-                message=f"the function needs {short(name)}, which is no input and no fixed argument",
+                message=f"the function needs {short(name)}, which is neither an input nor a fixed argument",
                 fix=f"add {short(name)} to `properties` and `required`, or give it a default in the function",
             )
         elif name not in pair.required and not (isinstance(pair.properties[name], dict) and "default" in pair.properties[name]):

@@ -98,7 +98,7 @@ RULES: Final[tuple[Rule, ...]] = (
     limit_rule(
         "portability-values", abouts=("enum-texts", "formats"), check=_values_of_gemini,
         words=(
-            "An enum or a format is none that an API takes",
+            "An enum or a format is not one that the API takes",
             "Gemini's `parameters` take enums of texts, and have refused most formats.",
         ),
         examples=('{"type": "integer", "enum": [1, 2]}', '{"type": "integer", "minimum": 1, "maximum": 2}'),

@@ -60,7 +60,7 @@ def entry_name(servers: JsonObject, root: str, *, wanted: str | None) -> str:
     """
     if wanted is not None:
         if not _NAME.fullmatch(wanted):
-            raise UsageError(f"{wanted!r} is no name of a server: it takes letters, digits, _ and -, 40 at most")
+            raise UsageError(f"{wanted!r} is not a name of a server: it takes letters, digits, _ and -, 40 at most")
         return wanted
     mine = next((name for name, entry in servers.items() if serves(entry, root)), None)
     if mine is not None:

@@ -90,7 +90,7 @@ class Reader:
                 return self._subscript(node)
             case ast.Name() | ast.Attribute():
                 return self._named(node, ())
-        return self._unknown(node, "is no type")
+        return self._unknown(node, "is not a type")
 
     def _named(self, node: ast.expr, arguments: Iterable[ast.expr]) -> JsonObject:
         name, dotted = spelling(node), self._names.dotted(node)
@@ -158,7 +158,7 @@ class Reader:
             try:
                 values.append(value_of(argument, self._names))
             except ValueError:
-                return self._unknown(argument, "is no value that JSON can say")
+                return self._unknown(argument, "is not a value that JSON can say")
         return enumeration(values)
 
     def _annotated(self, arguments: list[ast.expr]) -> JsonObject:
@@ -227,7 +227,9 @@ class Reader:
 
     def _members(self, shape: Shape) -> JsonObject:
         if shape.unread or not shape.members:
-            return self._unknown(ast.Name(id=shape.name), f"has members whose values are no literals ({', '.join(shape.unread) or 'none'})")
+            return self._unknown(
+                ast.Name(id=shape.name), f"has members whose values are not literals ({', '.join(shape.unread) or 'none'})"
+            )
         return enumeration(shape.members.values())
 
     def _named_tuple(self, shape: Shape) -> JsonObject:

@@ -102,7 +102,7 @@ def value_of(node: ast.expr, names: Names) -> JsonValue:
     elif isinstance(declared := names.values.get(owner), ast.Call) and (shape := read_declaration(owner, declared, names)):
         members = shape.members
     if attribute.attr not in members:
-        raise ValueError("is no enum member of this file")
+        raise ValueError("is not an enum member of this file")
     return members[attribute.attr]
 
 

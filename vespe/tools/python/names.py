@@ -54,7 +54,7 @@ class Names:
         try:
             return as_json(ast.literal_eval(node))
         except (TypeError, SyntaxError, MemoryError):
-            raise ValueError("is no literal") from None
+            raise ValueError("is not a literal") from None
 
 
 @functools.lru_cache(maxsize=1)

@@ -138,7 +138,9 @@ class _Inputs:
         if given.kwarg is not None:
             self._open(given.kwarg)
         known = {parameter.name for parameter in self.parameters} | {argument.arg for argument in (given.vararg, given.kwarg) if argument}
-        self.notes += [f"the docstring describes {name}, which is no parameter" for name in self.documented.parameters if name not in known]
+        self.notes += [
+            f"the docstring describes {name}, which is not a parameter" for name in self.documented.parameters if name not in known
+        ]
 
     def schema(self) -> JsonObject:
         schema: JsonObject = {"type": "object", "properties": self.properties}
@@ -186,7 +188,7 @@ class _Inputs:
             value = value_of(default, self.names)
         except ValueError:
             self.notes.append(
-                f"{name}: its default, {ast.unparse(default)}, is no value that JSON can say, so that only the function knows it"
+                f"{name}: its default, {ast.unparse(default)}, is not a value that JSON can say, so that only the function knows it"
             )
             return schema
         types = self.reader.types(schema)
