@@ -63,6 +63,7 @@ VERBS: Final[dict[str, Any]] = {
     "schema": ("schema", "Print the JSON Schema of one of Vespe's files."),
     "export": ("export", "Print tools in a model API's shape."),
     "mcp": ("Serve tools to MCP clients, and set those up.", MCP),
+    "connect": ("connect", "Give an MCP client this project's tools, and try it."),
     "trust": ("trust", "Show what a project would run, then approve it."),
     "untrust": ("untrust", "Take back every approval of a project."),
     "config": ("Read and change your own settings.", CONFIG),
@@ -73,7 +74,7 @@ VERBS: Final[dict[str, Any]] = {
     "help": ("help", "Show the help of a command, or of a topic."),
 }
 GROUPS: Final = {
-    "Start": ("init", "demo", "doctor"),
+    "Start": ("init", "demo", "connect", "doctor"),
     "Tools and kits": ("tool", "kit", "lint", "export", "schema"),
     "Models and clients": ("agent", "mcp"),
     "What may run": ("trust", "untrust", "log"),

@@ -22,6 +22,22 @@ def test_the_command_names_an_executable_by_its_absolute_path() -> None:
     assert command[-5:] == ["mcp", "serve", "--project", "/p", "--read-only"]
 
 
+@pytest.mark.parametrize("client", CLIENTS.values(), ids=lambda client: client.name)
+def test_a_portable_command_has_no_path_of_this_machine_and_is_known_as_the_project_s(client: Client, tmp_path: Path) -> None:
+    command = entries.portable_command(client, str(tmp_path), ["--read-only"])
+    assert command == ["vespe", "mcp", "serve", "--project", client.workspace, "--read-only"]
+    assert entries.serves(client.entry(command), str(tmp_path))
+    assert entries.as_started(client, command, "/p")[4] in (".", "/p")
+
+
+@pytest.mark.parametrize(("name", "program"), [("claude-code", ".venv/bin/vespe"), ("vscode", "${workspaceFolder}/.venv/bin/vespe")])
+def test_a_program_inside_the_project_is_named_from_there(name: str, program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / ".venv/bin").mkdir(parents=True)
+    (tmp_path / ".venv/bin/vespe").touch(mode=0o755)
+    monkeypatch.setattr("sys.executable", str(tmp_path / ".venv/bin/python"))
+    assert entries.portable_command(CLIENTS[name], str(tmp_path))[0] == program
+
+
 def test_an_entry_is_known_by_the_project_that_it_serves_through_links_too(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "real")

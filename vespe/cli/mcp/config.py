@@ -1,6 +1,7 @@
 """`vespe mcp config`: print, write or remove this project's entry in an MCP client's own file."""
 
 import os
+from collections.abc import Sequence
 
 import click
 
@@ -16,11 +17,12 @@ from vespe.projects.workspace import find_root
 @click.command("config", epilog="Example: vespe mcp config claude-code --write")
 @click.argument("client_name", type=click.Choice(list(CLIENTS)), metavar="CLIENT")
 @click.argument("extra", nargs=-1, metavar="[-- OPTION...]")
-@click.option("--write", is_flag=True, help="Merge the entry into the client's file; what stood there is kept.")
+@click.option("--write", is_flag=True, help="Merge the entry into the client's file; everything else in it is kept.")
 @click.option("--remove", is_flag=True, help="Take this project's entry out of the client's file.")
 @click.option("--name", metavar="NAME", help="The server's name; default: vespe- and the directory's name.")
 @click.option("--file", "named", metavar="FILE", help="Another file than the client's own.")
 @click.option("--scope", type=click.Choice(["project", "user"]), help="The client's file in the project, or the user's own.")
+@click.option("--absolute", is_flag=True, help="Write this machine's paths, even into a file that a team shares.")
 @options.yes_option
 @options.project_option
 @options.json_option
@@ -32,6 +34,7 @@ def command(
     name: str | None,
     named: str | None,
     scope: str | None,
+    absolute: bool,
     yes: bool,
     project_dir: str | None,
     as_json: bool,
@@ -39,29 +42,49 @@ def command(
     """Print the entry that makes CLIENT serve this project's tools, or write it into the client's own file.
 
     CLIENT is claude-code, claude-desktop, cursor, vscode, gemini, codex, zed or generic. Nothing else in the file
-    changes: comments, order, indentation and line ends stay. What stands behind `--` is given to `vespe mcp serve`.
+    changes: comments, order, indentation and line ends stay. Options after `--` are passed to `vespe mcp serve`.
+
+    In a file inside the project, which a team commits, the entry has no path of this machine. `vespe connect` writes
+    the entry too, and tries it.
     """
     if write and remove:
-        raise errors.UsageError("--write and --remove are two things: say one of them")
+        raise errors.UsageError("--write and --remove exclude each other", hint="use one of them")
     root, client = find_root(project_dir), CLIENTS[client_name]
-    path = _path(client, root, named=named, scope=scope, needed=write or remove)
-    text = files.read(path) if path else ""
-    servers = entries.servers_of(client, text, path=path or "")
+    path = path_of(client, root, named=named, scope=scope, needed=write or remove)
     if remove:
+        servers = entries.servers_of(client, files.read(path or ""), path=path or "")
         return _remove(client, path or "", _names(servers, root, wanted=name), root=root, yes=yes, as_json=as_json)
-    entry = client.entry(entries.server_command(root, extra))
-    chosen = entries.entry_name(servers, root, wanted=name)
-    if not write:
-        return _print(client, path, chosen, entry=entry, as_json=as_json)
-    if chosen in servers and not entries.serves(servers[chosen], root):
-        options.confirmed(f"{path} has another server called {chosen}. Replace it?", yes=yes)
-    made_of = _made_of(client, chosen, root)
-    done = files.change(path or "", lambda now: entries.merged(client, now, chosen, entry=entry, path=path or ""), made_of=made_of)
-    document = _done(client, done, name=chosen) | {"entry": entry}
-    _tell(document, f"{'wrote' if done.changed else 'nothing to change:'} {chosen} in {done.path}", as_json=as_json)
+    entry = client.entry(command_for(client, root, path, extra=extra, absolute=absolute))
+    if write:
+        document = merge(client, path or "", entry, root=root, wanted=name, yes=yes)
+        return _tell(document, wrote(document), as_json=as_json)
+    servers = entries.servers_of(client, files.read(path), path=path) if path else {}
+    return _print(client, path, entries.entry_name(servers, root, wanted=name), entry=entry, as_json=as_json)
 
 
-def _path(client: Client, root: str, *, named: str | None, scope: str | None, needed: bool) -> str | None:
+def command_for(client: Client, root: str, path: str | None, *, extra: Sequence[str] = (), absolute: bool = False) -> list[str]:
+    """Return the argv of an entry: for a file inside the project one that holds on every machine, else with absolute paths."""
+    shared = path is not None and os.path.commonpath([os.path.realpath(path), os.path.realpath(root)]) == os.path.realpath(root)
+    return entries.portable_command(client, root, extra) if shared and not absolute else entries.server_command(root, extra)
+
+
+def merge(client: Client, path: str, entry: JsonObject, *, root: str, wanted: str | None, yes: bool) -> JsonObject:
+    """Write an entry into a client's file and return what was done, as `--json` prints it; asks before it replaces another server."""
+    servers = entries.servers_of(client, files.read(path), path=path)
+    name = entries.entry_name(servers, root, wanted=wanted)
+    if name in servers and not entries.serves(servers[name], root):
+        options.confirmed(f"{path} has another server called {name}. Replace it?", yes=yes)
+    made_of = _made_of(client, name, root)
+    done = files.change(path, lambda now: entries.merged(client, now, name, entry=entry, path=path), made_of=made_of)
+    return _done(client, done, name=name) | {"entry": entry}
+
+
+def wrote(document: JsonObject) -> str:
+    """Say what `merge` did."""
+    return f"{'wrote' if document['changed'] else 'nothing to change:'} {document['name']} in {document['path']}"
+
+
+def path_of(client: Client, root: str, *, named: str | None, scope: str | None, needed: bool) -> str | None:
     """Return the client's file; None where it has none and none is needed."""
     if named is not None:
         return os.path.abspath(named)
@@ -126,5 +149,5 @@ def _tell(document: JsonObject, said: str, *, as_json: bool) -> None:
         return report.emit_json(document)
     report.say(said)
     if document["backup"]:
-        report.say(f"what stood there is in {document['backup']}")
+        report.say(f"a copy of the file as it was is {document['backup']}")
     return None

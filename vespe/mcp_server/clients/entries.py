@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from vespe.documents import jsonc, toml
-from vespe.documents import jsonc as document_jsonc
 from vespe.errors import InvalidDocument, UsageError
-from vespe.mcp_server.clients.table import Client
+from vespe.mcp_server.clients.table import WORKSPACES, Client
 from vespe.models import JsonObject
 
 _SERVE: Final = ["mcp", "serve", "--project"]
@@ -19,10 +18,33 @@ _MAX_SLUG: Final = 24
 
 
 def server_command(root: str, extra: Sequence[str] = ()) -> list[str]:
-    """Return the argv that serves the project at `root` from anywhere: absolute paths, so that no PATH is needed."""
-    beside = os.path.join(os.path.dirname(os.path.abspath(sys.executable)), "vespe")
-    program = [beside] if os.access(beside, os.X_OK) else [os.path.abspath(sys.executable), "-I", "-m", "vespe"]
+    """Return the argv that serves the project at `root` from anywhere on this machine: absolute paths, so that no PATH is needed."""
+    beside = _installed()
+    program = [beside] if beside else [os.path.abspath(sys.executable), "-I", "-m", "vespe"]
     return [*program, *_SERVE, root, *extra]
+
+
+def portable_command(client: Client, root: str, extra: Sequence[str] = ()) -> list[str]:
+    """Return the argv that serves the project at `root` on every machine that has it, for a file that a team commits.
+
+    The program is the one inside the project (a `.venv` that everybody makes), else `vespe` on the PATH. The client starts it in
+    the project, or puts the project's directory in the place of `client.workspace`.
+    """
+    beside = _installed()
+    inside = os.path.relpath(beside, root) if beside and os.path.commonpath([beside, root]) == root else ""
+    program = "vespe" if not inside else os.path.join(client.workspace, inside) if client.workspace != "." else inside
+    return [program, *_SERVE, client.workspace, *extra]
+
+
+def as_started(client: Client, command: Sequence[str], root: str) -> list[str]:
+    """Return the argv that the client runs in `root` for an entry's: with the project's directory put in."""
+    return [word.replace(client.workspace, root) if client.workspace != "." else word for word in command]
+
+
+def _installed() -> str:
+    """Return the path of the `vespe` beside this interpreter; "" where there is none."""
+    beside = os.path.join(os.path.dirname(os.path.abspath(sys.executable)), "vespe")
+    return beside if os.access(beside, os.X_OK) else ""
 
 
 def servers_of(client: Client, text: str, *, path: str) -> JsonObject:
@@ -44,13 +66,15 @@ def servers_of(client: Client, text: str, *, path: str) -> JsonObject:
 
 
 def serves(entry: object, root: str) -> bool:
-    """Whether an entry is one that serves the project at `root`."""
+    """Whether an entry, of a file in the project or of the user's own, is one that serves the project at `root`."""
     args = entry.get("args") if isinstance(entry, dict) else None
     if not isinstance(args, list):
         return False
     place = next((number for number in range(len(args)) if args[number : number + 3] == _SERVE), None)
     named = args[place + 3 : place + 4] if place is not None else []
-    return bool(named) and isinstance(named[0], str) and os.path.realpath(named[0]) == os.path.realpath(root)
+    if not named or not isinstance(named[0], str):
+        return False
+    return named[0] in WORKSPACES or os.path.realpath(named[0]) == os.path.realpath(root)
 
 
 def entry_name(servers: JsonObject, root: str, *, wanted: str | None) -> str:
@@ -77,9 +101,9 @@ def merged(client: Client, text: str, name: str, *, entry: JsonObject, path: str
         return toml.with_table(text, client.key, name, values=entry, path=path)
     known = servers_of(client, text, path=path).get(name)
     if not isinstance(known, dict):
-        return document_jsonc.with_member(text, [client.key, name], entry, path=path)
+        return jsonc.with_member(text, [client.key, name], entry, path=path)
     for key, value in entry.items():
-        text = document_jsonc.with_member(text, [client.key, name, key], value, path=path)
+        text = jsonc.with_member(text, [client.key, name, key], value, path=path)
     return text
 
 
@@ -87,7 +111,7 @@ def unmerged(client: Client, text: str, name: str, *, path: str) -> str:
     """Return a client's file without the entry under `name`. Raises InvalidDocument."""
     if client.toml:
         return toml.without_table(text, client.key, name, path=path)
-    return document_jsonc.without_member(text, [client.key, name], path=path)
+    return jsonc.without_member(text, [client.key, name], path=path)
 
 
 def is_made_of(client: Client, text: str, origin: str, *, name: str, root: str) -> bool:

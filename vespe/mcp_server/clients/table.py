@@ -10,13 +10,17 @@ from vespe.errors import UsageError
 from vespe.models import JsonObject
 
 Places = Mapping[str, str]
+_FOLDER: Final = "${workspaceFolder}"
+WORKSPACES: Final = (".", _FOLDER)
+"""How entries that hold on every machine name the project's directory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Client:
     """One client. `key` is the member that holds the servers by name; `extra` stands in each entry before the command.
 
-    `project_file` is relative to the project's root, where the client reads one; `user_file` gives the user's own.
+    `project_file` is relative to the project's root, where the client reads one; `user_file` returns the user's own.
+    `workspace` is the project's directory in words that hold on every machine; `then` is what a person does next.
     """
 
     name: str
@@ -27,6 +31,8 @@ class Client:
     user_file: Callable[[Places], str] | None = None
     prefers_project: bool = True
     toml: bool = False
+    workspace: str = "."
+    then: str = ""
 
     def path(self, root: str, *, scope: str | None, environ: Places) -> str:
         """Return the absolute path of the file: of `scope` (`project`, `user`), else of the one that the client prefers.
@@ -38,7 +44,7 @@ class Client:
             return os.path.join(root, self.project_file)
         if wanted == "user" and self.user_file:
             return self.user_file(environ)
-        raise UsageError(f"{self.title} has no file of its own for a {wanted}", hint="say which file with --file")
+        raise UsageError(f"{self.title} has no file of its own for a {wanted}", hint="name the file with --file")
 
     def entry(self, command: list[str]) -> JsonObject:
         """Return the server's entry for a command."""
@@ -70,11 +76,13 @@ CLIENTS: Final = {
             extra={"type": "stdio"},
             project_file=".mcp.json",
             user_file=lambda environ: os.path.join(environ.get("CLAUDE_CONFIG_DIR") or _home(environ), ".claude.json"),
+            then="start `claude` here, approve the server, and type /mcp",
         ),
         Client(
             name="claude-desktop",
             title="Claude Desktop",
             user_file=lambda environ: os.path.join(_config(environ), "Claude", "claude_desktop_config.json"),
+            then="restart Claude Desktop; the tools are under the + of a chat",
         ),
         Client(
             name="cursor",
@@ -82,6 +90,8 @@ CLIENTS: Final = {
             extra={"type": "stdio"},
             project_file=".cursor/mcp.json",
             user_file=lambda environ: os.path.join(_home(environ), ".cursor", "mcp.json"),
+            workspace=_FOLDER,
+            then="open this folder in Cursor and switch the server on in Settings, Tools & MCP",
         ),
         Client(
             name="vscode",
@@ -90,12 +100,15 @@ CLIENTS: Final = {
             extra={"type": "stdio"},
             project_file=".vscode/mcp.json",
             user_file=lambda environ: os.path.join(_config(environ), "Code", "User", "mcp.json"),
+            workspace=_FOLDER,
+            then="open this folder in VS Code and run `MCP: List Servers` to start it",
         ),
         Client(
             name="gemini",
             title="Gemini CLI",
             project_file=".gemini/settings.json",
             user_file=lambda environ: os.path.join(_home(environ), ".gemini", "settings.json"),
+            then="start `gemini` here and type /mcp",
         ),
         Client(
             name="codex",
@@ -105,6 +118,7 @@ CLIENTS: Final = {
             user_file=lambda environ: os.path.join(environ.get("CODEX_HOME") or os.path.join(_home(environ), ".codex"), "config.toml"),
             prefers_project=False,
             toml=True,
+            then="start `codex` here and type /mcp",
         ),
         Client(
             name="zed",
@@ -116,6 +130,7 @@ CLIENTS: Final = {
                 _xdg(environ) if sys.platform != "darwin" else _home_config(environ), "zed", "settings.json"
             ),
             prefers_project=False,
+            then="open the Agent Panel of this project; its settings list the server",
         ),
         Client(name="generic", title="this client", extra={}),
     )
