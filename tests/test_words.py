@@ -14,14 +14,13 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *(page for page in sorted((ROOT / "docs").glob("*.md")) if page.name != "changelog.md")]
 INSTEAD = {
     r"(?<!here )\bis no (?!longer|more|less)[a-z]": "is not a ...",
-    r"\bis none\b(?! yet)": "is not one",
+    r"(?<!here )\bis none\b": "is not one",
     r"\bto be had\b": "is available",
     r"\bnot without a yes\b": "approval is needed",
     r"\bsay it with\b": "run it again with",
     r"\btook back\b": "revoked, removed",
     r"\b(stands?|stood) in (your|a) (state )?(directory|key)\b": "is in ...",
     r"\bwhatever becomes of\b": "even if it changes",
-    r"^Gives? (the|a|an|its|all|every|one|each|what)\b": "Return ..., print ...",
     r"\bshall\b": "must, will",
 }
 
