@@ -39,8 +39,8 @@ def texts() -> Iterator[tuple[str, str]]:
         for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), start=1):
             yield f"{page.relative_to(ROOT)}:{number}", line
     for module in sorted(Path(vespe.__file__).parent.rglob("*.py")):
-        for line, text in strings(module):
-            yield f"{module.relative_to(ROOT)}:{line}", text
+        for at, text in strings(module):
+            yield f"{module.relative_to(ROOT)}:{at}", text
 
 
 def test_no_page_and_no_message_has_a_phrase_that_readers_stumble_over() -> None:
