@@ -13,16 +13,12 @@ def checked_inputs(tool: Tool, arguments: JsonObject | str | bytes) -> JsonObjec
     """
     inputs = parsed_arguments(arguments) if isinstance(arguments, (str, bytes)) else arguments
     validator = schema_validator.compile_schema(tool.input_schema, closed=True)
-    violations = validator.violations(inputs)
-    if violations:
+    completed = validator.completed(inputs)
+    if completed is None:
+        violations = validator.violations(inputs)
         listed = "; ".join(violation["message"] for violation in violations)
         raise errors.InvalidArguments(f"the arguments of {tool.name!r} do not fit its schema: {listed}", violations=violations)
-    return schema_validator.fill_defaults(tool.input_schema, inputs) if validator.has_defaults or _is_nested(inputs) else dict(inputs)
-
-
-def _is_nested(inputs: JsonObject) -> bool:
-    """Whether a shallow copy would share anything that a tool could change."""
-    return any(isinstance(value, (dict, list)) for value in inputs.values())
+    return completed
 
 
 def parsed_arguments(text: str | bytes) -> JsonObject:

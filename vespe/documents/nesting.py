@@ -1,19 +1,18 @@
 """How deep arrays and objects stand in each other, told without recursion."""
 
-from typing import Any
+from typing import Any, Final
+
+_CONTAINERS: Final = (dict, list, tuple)
+_MANY: Final = 256
 
 
 def deeper_than(value: Any, levels: int) -> bool:
-    """Whether arrays and objects are nested deeper than `levels`; ends on values that hold themselves."""
-    level = [value]
+    """Whether arrays and objects are nested deeper than `levels`; ends on values that hold themselves, or one part many times."""
+    level = [value] if isinstance(value, _CONTAINERS) else []
     for _ in range(levels):
-        below: dict[int, Any] = {}
-        for one in level:
-            inner = one.values() if isinstance(one, dict) else one if isinstance(one, (list, tuple)) else ()
-            for item in inner:
-                if isinstance(item, (dict, list, tuple)):
-                    below[id(item)] = item
-        if not below:
+        level = [item for one in level for item in (one.values() if isinstance(one, dict) else one) if isinstance(item, _CONTAINERS)]
+        if not level:
             return False
-        level = list(below.values())
+        if len(level) > _MANY:
+            level = list({id(one): one for one in level}.values())
     return True

@@ -5,7 +5,6 @@ What the keywords mean is JSON Schema 2020-12 (or the bundled draft that `$schem
 and `\\d` is ASCII, numbers are exact, and `1.0` is an integer.
 """
 
-import copy
 from collections.abc import Iterator
 from typing import Any, Final, NoReturn
 
@@ -17,6 +16,7 @@ from vespe.lazy import jsonschema_rs
 from vespe.models import JsonObject, JsonValue
 from vespe.schemas.bounds import is_bundled, pattern_places, reference_problems, size_problems, written
 from vespe.schemas.explain import MOST, Explainer, describe, named_properties
+from vespe.schemas.filling import NOTHING, filling_of
 from vespe.schemas.growth import peak
 from vespe.schemas.subschemas import REFERENCES, References, walk, without_children
 
@@ -30,6 +30,9 @@ _EXPLAINED_WEIGHT: Final = 20_000
 _CACHED: Final = 1024
 _ABOUT_NAMES: Final = ("required", "minProperties", "maxProperties", "dependentRequired")
 _NAMING: Final = ("properties", "patternProperties")
+_FOLLOWING: Final = ("$ref", "$dynamicRef", "$recursiveRef", "uniqueItems")
+_SCALARS: Final = ("string", "integer", "number", "boolean", "null")
+_DEEPEST: Final = 500
 _NOT_JSON: Final = (ValueError, TypeError, OverflowError)
 
 Violation = dict[str, str]
@@ -68,28 +71,31 @@ def compile_schema(schema: JsonValue, *, closed: bool) -> "Validator":
     `closed` refuses arguments that the schema does not name, where its root leaves it open (see `closed_schema`). The
     schema must not be changed afterwards. Raises InvalidDocument for a schema that cannot be used; `check_schema` says more.
     """
-    key = (id(schema), closed)
-    known = _COMPILED.get(key)
+    compiled = _CLOSED if closed else _OPEN
+    known = compiled.get(id(schema))
     if known is not None and known[0] is schema:
         return known[1]
-    if len(_COMPILED) >= _CACHED:
-        _COMPILED.clear()
+    if len(compiled) >= _CACHED:
+        compiled.clear()
     made = Validator(closed_schema(schema) if closed else schema)
-    _COMPILED[key] = (schema, made)
+    compiled[id(schema)] = (schema, made)
     return made
 
 
-_COMPILED: dict[tuple[int, bool], tuple[Any, "Validator"]] = {}
+_CLOSED: dict[int, tuple[Any, "Validator"]] = {}
+_OPEN: dict[int, tuple[Any, "Validator"]] = {}
 
 
 class Validator:
     """Judges values by one schema; safe to share between threads. Made by `compile_schema`."""
 
-    __slots__ = ("_native", "has_defaults", "schema")
+    __slots__ = ("_ends", "_filling", "_flat", "_native", "schema")
 
     def __init__(self, schema: JsonValue) -> None:
         self.schema = schema
-        self.has_defaults = _says_default(schema)
+        self._filling = filling_of(schema)
+        self._ends = not _follows_values(schema)
+        self._flat = self._ends and self._filling is NOTHING and _is_flat(schema)
         try:
             self._native = jsonschema_rs.validator_for(schema, **_options())
         except ValueError as error:
@@ -101,6 +107,19 @@ class Validator:
             return not deeper_than(instance, defaults.MAX_JSON_DEPTH) and self._native.is_valid(instance)
         except _NOT_JSON:
             return False
+
+    def completed(self, instance: JsonObject) -> JsonObject | None:
+        """Return a copy of a value that the schema allows, with its defaults; None for any other: `violations` says why. Never raises."""
+        try:
+            if self._flat:
+                return dict(instance) if self._native.is_valid(instance) else None
+            # Where the schema alone says how far a judgement goes, it ends on any value, and copying finds what is too deep.
+            if (self._ends or not deeper_than(instance, defaults.MAX_JSON_DEPTH)) and self._native.is_valid(instance):
+                filled: JsonObject = self._filling.fill(instance, defaults.MAX_JSON_DEPTH)
+                return filled
+        except _NOT_JSON:
+            pass
+        return None
 
     def violations(self, instance: JsonValue, *, subject: str = "the arguments object") -> list[Violation]:
         """Say all that the schema refuses in a value as `{"pointer", "message"}`; `[]` where it allows it. Never raises.
@@ -210,46 +229,25 @@ def closed_schema(schema: JsonValue) -> JsonValue:
 def fill_defaults(schema: JsonValue, instance: JsonObject) -> JsonObject:
     """Return a new object: `instance` with the defaults of properties that it lacks, in nested objects and arrays too.
 
-    Defaults are found in `properties`, through local `$ref` and `allOf`. Neither argument is changed, and a default is
-    taken as it stands: nothing is filled into it.
+    Neither argument is changed; see `filling_of`.
     """
-    filled: JsonObject = _filled(schema, instance, References(schema))
+    filled: JsonObject = filling_of(schema).fill(instance, _DEEPEST)
     return filled
 
 
-def _says_default(value: JsonValue) -> bool:
-    """Whether the word stands as a key anywhere: then `fill_defaults` may have something to fill in."""
-    if isinstance(value, dict):
-        return "default" in value or any(map(_says_default, value.values()))
-    return isinstance(value, list) and any(map(_says_default, value))
+def _follows_values(schema: JsonValue) -> bool:
+    """Whether a judgement goes as deep as the value does: by references, or where items are compared with each other."""
+    if isinstance(schema, dict):
+        return any(key in _FOLLOWING for key in schema) or any(map(_follows_values, schema.values()))
+    return isinstance(schema, list) and any(map(_follows_values, schema))
 
 
-def _filled(schema: Any, value: Any, references: References) -> Any:
-    if isinstance(value, list):
-        items = [sub["items"] for sub in _applying(schema, references) if isinstance(sub.get("items"), dict)]
-        return [_filled({"allOf": items}, item, references) for item in value] if items else list(value)
-    if not isinstance(value, dict):
-        return value
-    made = dict(value)
-    for sub in _applying(schema, references):
-        properties = sub.get("properties")
-        for name, below in properties.items() if isinstance(properties, dict) else ():
-            if name in value:
-                made[name] = _filled(below, made[name], references)
-            elif name not in made:
-                made.update((name, copy.deepcopy(found["default"])) for found in _applying(below, references) if "default" in found)
-    return made
-
-
-def _applying(schema: Any, references: References) -> Iterator[dict[str, Any]]:
-    """Return `schema` and what always applies with it, through `$ref` and `allOf`, each once."""
-    waiting, seen = [schema], set[int]()
-    while waiting:
-        current = waiting.pop(0)
-        if isinstance(current, dict) and id(current) not in seen:
-            seen.add(id(current))
-            yield current
-            waiting += [references.target(current.get("$ref")), *(current.get("allOf") or ())]
+def _is_flat(schema: JsonValue) -> bool:
+    """Whether the schema allows objects of named scalars alone."""
+    if not isinstance(schema, dict) or schema.get("type") != "object" or schema.get("additionalProperties") is not False:
+        return False
+    properties = schema.get("properties", {})
+    return "patternProperties" not in schema and all(isinstance(sub, dict) and sub.get("type") in _SCALARS for sub in properties.values())
 
 
 def _heavier_than(value: Any, limit: int) -> bool:
