@@ -30,7 +30,7 @@ def log(home: Path) -> Path:
 def test_a_call_leaves_one_line_without_its_arguments(home: Path) -> None:
     assert append({"b": 2, "a": 1}) is None
     (line,) = call_log.read("/p")
-    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", line.pop("time"))
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", line.pop("time")) and len(line.pop("id")) == 8
     assert line == {
         "project": "/p",
         "tool": "add",
@@ -61,6 +61,14 @@ def test_p36_arguments_stand_in_the_log_only_when_asked_for_and_without_secrets(
     append({"key": "open"}, keep_arguments=True)
     assert [line["arguments"]["key"] for line in call_log.read("/p")] == ["***", "open"]
     assert "hush" not in log(home).read_text(encoding="utf-8")
+
+
+def test_a_failed_call_keeps_the_beginning_of_its_error_without_secrets_and_why_it_was_made(home: Path) -> None:
+    failed = Outcome(tool="add", uid="tool-a", error=Failure(code="timed_out", message="no hush-hush-secret " + "x" * 1000))
+    call_log.CallLog("/p", purpose="test").append(TOOL, {}, outcome=failed, secrets=("hush-hush-secret",))
+    append()
+    (line,) = call_log.read("/p", wanted=lambda call: call.get("purpose") == "test")
+    assert line["error"].startswith("no *** x") and len(line["error"]) <= 500
 
 
 @pytest.mark.parametrize("text", ['{"a": 1}', b'{"a":1}'])

@@ -1,12 +1,18 @@
 """`vespe log`."""
 
 import os
+import select
+import signal
 import stat
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.support.ondisk import python_tool
+import pytest
+
+from tests.support.ondisk import PATIENCE_S, interruptible, python_tool, vespe
 
 Command = Callable[..., Any]
 
@@ -39,3 +45,56 @@ def test_the_newest_lines_come_last_and_are_bounded(command: Command, project: P
 def test_an_empty_log_says_so_on_stderr(command: Command) -> None:
     said = command("log")
     assert said.out == "" and "no calls yet" in said.err
+
+
+def test_a_failed_call_shows_its_error_and_one_that_ran_its_arguments_where_they_are_kept(command: Command, project: Path) -> None:
+    python_tool(project / ".vespe/tools/tool-one", "one", "return 1", schema={"type": "object", "properties": {"a": {"type": "string"}}})
+    command("tool", "run", "one", "a=x y", "--log-arguments")
+    command("tool", "run", "one", "b=1")
+    first, second = (line.split("\t") for line in command("log").out.splitlines())
+    assert first[5] == 'a="x y"' and second[3] == "invalid_arguments" and "`b`" in second[5]
+
+
+def test_failed_calls_and_those_of_one_tool_can_be_chosen(command: Command, project: Path) -> None:
+    for name in ("one", "two"):
+        python_tool(project / f".vespe/tools/tool-{name}", name, "return 1")
+        command("tool", "run", name)
+    command("tool", "run", "two", "b=1")
+    assert [call["tool"] for call in command("log", "--failed", "--json").document["calls"]] == ["two"]
+    assert [call["tool"] for call in command("log", "--tool", "one", "--json").document["calls"]] == ["one"]
+
+
+def test_calls_of_tests_are_shown_only_where_they_are_asked_for(command: Command, project: Path) -> None:
+    python_tool(project / ".vespe/tools/tool-one", "one", "return 1", examples=[{"input": {}, "output": 1}])
+    assert command("tool", "test", "one").code == 0
+    assert command("log", "--json").document["calls"] == []
+    assert [call["purpose"] for call in command("log", "--all", "--json").document["calls"]] == ["test"]
+
+
+def test_one_call_is_shown_whole_by_its_id(command: Command, project: Path) -> None:
+    python_tool(project / ".vespe/tools/tool-one", "one", "return 1")
+    command("tool", "run", "one")
+    (call,) = command("log", "--json").document["calls"]
+    assert command("log", "show", call["id"]).document == call
+    assert command("log", "show", "zz").code == 3 and command("log", "shw").code == 2
+
+
+def test_times_are_local(command: Command, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    python_tool(project / ".vespe/tools/tool-one", "one", "return 1")
+    command("tool", "run", "one")
+    utc = command("log", "--json").document["calls"][0]["time"]
+    said = {zone: vespe("log", cwd=project, env={"TZ": zone}).stdout.split("\t")[0] for zone in ("UTC", "UTC-5")}
+    assert said["UTC"] == f"{utc[5:10]} {utc[11:19]}" and said["UTC-5"] != said["UTC"]
+
+
+def test_following_prints_calls_as_they_come_and_ctrl_c_ends_it(project: Path) -> None:
+    python_tool(project / ".vespe/tools/tool-one", "one", "return 1")
+    argv = [sys.executable, "-um", "vespe", "log", "-f"]
+    with subprocess.Popen(argv, cwd=project, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=interruptible()) as running:
+        assert running.stdout is not None and running.stderr is not None
+        assert b"no calls yet" in running.stderr.readline()
+        while running.poll() is None and not select.select([running.stdout], [], [], 0.5)[0]:
+            vespe("tool", "run", "one", cwd=project)
+        assert b"one  ok" in running.stdout.readline()
+        running.send_signal(signal.SIGINT)
+        assert running.wait(PATIENCE_S) == 130

@@ -8,7 +8,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Final
 
 from vespe.documents import redaction, strict_json
@@ -24,6 +24,7 @@ MAX_LINE_BYTES: Final = 1024 * 1024
 """A line that would be longer goes without its arguments, and says so."""
 MAX_OUTPUTS: Final = 50
 _MAX_SAID: Final = 1000
+_MAX_ERROR: Final = 500
 _CANONICAL: Final = text_encoder(json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=repr))
 _OUTPUT = re.compile(r"[0-9a-f]{16}-[0-9a-f]{16}\.out\b")
 """Also what a killed process left of one."""
@@ -32,11 +33,12 @@ _OUTPUT = re.compile(r"[0-9a-f]{16}-[0-9a-f]{16}\.out\b")
 class CallLog:
     """The log of one project. It is opened for each line, unless `kept` leaves it open between them, for a process that lives.
 
-    `keep_arguments` writes the arguments and not only their digest. One may serve several threads; `close` ends a kept one.
+    `keep_arguments` writes the arguments and not only their digest. `purpose` says why calls are made, where nobody asked for each
+    (`test`, `fuzz`). One may serve several threads; `close` ends a kept one.
     """
 
-    def __init__(self, project_root: str, *, keep_arguments: bool = False, kept: bool = False) -> None:
-        self._root = project_root
+    def __init__(self, project_root: str, *, keep_arguments: bool = False, kept: bool = False, purpose: str = "") -> None:
+        self._root, self._purpose = project_root, purpose
         self._keep_arguments = keep_arguments
         self._said: dict[int, tuple[Tool, str]] = {}
         self._file = LogFile(_path(project_root), limit=MAX_LOG_BYTES, kept=kept)
@@ -46,11 +48,12 @@ class CallLog:
 
         The line has `time` (ISO 8601, UTC, ms), `project`, `tool`, `uid`, `scope`, `arguments_digest` (SHA-256 of the
         arguments as canonical JSON, or of a text that is not JSON), `outcome` (`ok` or the error's code), `duration_ms`,
-        `truncated`, and `arguments` where they are kept, in which the values `secrets` are redacted. One write a line:
-        writers do not mix.
+        `truncated`, `error` (the first 500 characters of its message), `purpose` where there is one, and `arguments` where they
+        are kept; the values `secrets` are redacted in both. One write a line: writers do not mix.
         """
         try:
-            line = self._line(tool, arguments, outcome) + (_kept(arguments, secrets) if self._keep_arguments else "") + "}"
+            line = self._line(tool, arguments, outcome) + (_failure(outcome, secrets) if outcome.error else "")
+            line += (_kept(arguments, secrets) if self._keep_arguments else "") + "}"
             if len(line) > MAX_LINE_BYTES // 4 and len(line.encode()) > MAX_LINE_BYTES:
                 line = self._line(tool, arguments, outcome) + ',"arguments_cut":true}'
             self._file.append(line.encode())
@@ -63,6 +66,7 @@ class CallLog:
         said = self._said.get(id(tool))
         if said is None or said[0] is not tool:
             known = {"project": self._root, "tool": tool.name, "uid": tool.uid, "scope": tool.scope}
+            known |= {"purpose": self._purpose} if self._purpose else {}
             if len(self._said) >= _MAX_SAID:
                 self._said.clear()
             said = self._said[id(tool)] = tool, strict_json.compact_json(known)[1:-1]
@@ -91,15 +95,19 @@ def append(
     return CallLog(project_root, keep_arguments=keep_arguments).append(tool, arguments, outcome=outcome, secrets=secrets)
 
 
-def read(project_root: str | None = None, *, limit: int = 100) -> list[JsonObject]:
-    """Return the last `limit` lines of a project's log, newest last; of all projects' without a root.
+def _any(line: JsonObject) -> bool:
+    return True
 
-    What is torn or no JSON object is passed over. Raises StorageError where a log cannot be read.
+
+def read(project_root: str | None = None, *, limit: int = 100, wanted: Callable[[JsonObject], bool] = _any) -> list[JsonObject]:
+    """Return the last `limit` lines that are `wanted` of a project's log, newest last; of all projects' without a root.
+
+    Each has an `id` of 8 hex digits. What is torn or not a JSON object is passed over. Raises StorageError where a log cannot be read.
     """
     paths = [_path(project_root)] if project_root is not None else _logs()
     found: list[JsonObject] = []
     for path in paths:
-        found += _last(path, limit)
+        found += _last(path, limit, wanted)
     if project_root is None:
         found.sort(key=lambda line: str(line.get("time", "")))
     return found[-limit:] if limit > 0 else []
@@ -131,6 +139,11 @@ def arguments_digest(arguments: JsonValue) -> str:
             return hashlib.sha256(raw).hexdigest()
     canonical = _CANONICAL(arguments)
     return hashlib.sha256(canonical.encode("ascii")).hexdigest()
+
+
+def _failure(outcome: Outcome, secrets: Collection[str]) -> str:
+    said = outcome.error.message[:_MAX_ERROR] if outcome.error else ""
+    return f',"error":{strict_json.compact_json(redaction.redact(said, secrets) if secrets else said)}'
 
 
 def _kept(arguments: JsonValue, secrets: Collection[str]) -> str:
@@ -167,13 +180,14 @@ def _logs() -> list[str]:
     return [os.path.join(_directory(), name) for name in sorted({name.removesuffix(OLD) for name in names}) if name.endswith(".jsonl")]
 
 
-def _last(path: str, limit: int) -> list[JsonObject]:
+def _last(path: str, limit: int, wanted: Callable[[JsonObject], bool]) -> list[JsonObject]:
     found: list[JsonObject] = []
     for line in _lines_backwards(path):
         if len(found) >= limit:
             break
         with contextlib.suppress(InvalidDocument):
-            found.append(strict_json.parse_object(line, limit=MAX_LOG_BYTES))
+            call = {"id": hashlib.sha256(line).hexdigest()[:8]} | strict_json.parse_object(line, limit=MAX_LOG_BYTES)
+            found += [call] if wanted(call) else []
     return found[::-1]
 
 

@@ -1,5 +1,10 @@
 """`vespe log`: this project's calls."""
 
+import time
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from typing import Final
+
 import click
 
 from vespe import errors
@@ -8,29 +13,107 @@ from vespe.cli import options, report, tables
 from vespe.models import JsonObject
 from vespe.projects.workspace import find_root
 
+_COLUMNS: Final = ("TIME", "ID", "TOOL", "OUTCOME", "MS", "ARGUMENTS OR ERROR")
+_POLL_S: Final = 0.3
+_LONGEST: Final = 200
 
-@click.command("log", epilog="Example: vespe log -n 5")
+
+@click.command("log", epilog="Example: vespe log --failed -n 5")
+@click.argument("words", nargs=-1, metavar="[show ID]")
 @click.option("-n", "--limit", type=click.IntRange(min=1), default=50, show_default=True, help="How many calls, the newest last.")
+@click.option("--tool", metavar="NAME", help="Only calls of this tool.")
+@click.option("--failed", is_flag=True, help="Only calls that failed.")
+@click.option("--all", "everything", is_flag=True, help="Also the calls of `vespe tool test` and `vespe tool fuzz`.")
+@click.option("-f", "--follow", is_flag=True, help="Print further calls as they come, until Ctrl-C.")
 @options.project_option
 @options.json_option
-def command(limit: int, project_dir: str | None, as_json: bool) -> None:
-    """Show this project's calls, the newest last; outside a project, those of every project."""
+def command(
+    words: tuple[str, ...],
+    limit: int,
+    tool: str | None,
+    failed: bool,
+    everything: bool,
+    follow: bool,
+    project_dir: str | None,
+    as_json: bool,
+) -> None:
+    """Show this project's calls, the newest last; outside a project, those of every project.
+
+    Times are local. Arguments are kept only where a command was told so (--log-arguments); else their digest is shown. `show ID`
+    prints all that is known of one call.
+    """
+    root = _root(project_dir)
+    if words:
+        return report.emit_json(_one(root, words))
+
+    def wanted(call: JsonObject) -> bool:
+        return (everything or not call.get("purpose")) and tool in (None, call.get("tool")) and not (failed and call.get("outcome") == "ok")
+
+    calls = log.read(root, limit=limit, wanted=wanted)
+    if as_json and not follow:
+        return report.emit_json({"calls": calls})
+    if not calls:
+        report.note("no such calls yet" if tool or failed else "no calls yet")
+    tables.show(_COLUMNS, [_cells(call) for call in calls])
+    for call in _further(root, calls, wanted) if follow else ():
+        report.emit("  ".join(_cells(call)))
+    return None
+
+
+def _root(project_dir: str | None) -> str | None:
     try:
-        root: str | None = find_root(project_dir)
+        return find_root(project_dir)
     except errors.ProjectNotFound:
         if project_dir is not None:
             raise
-        root = None
-    calls = log.read(root, limit=limit)
-    if as_json:
-        report.emit_json({"calls": calls})
-        return
-    if not calls:
-        report.note("no calls yet")
-    tables.show(("TIME (UTC)", "TOOL", "OUTCOME", "DURATION", "ARGUMENTS"), [_cells(call) for call in calls])
+        return None
+
+
+def _one(root: str | None, words: tuple[str, ...]) -> JsonObject:
+    if len(words) != 2 or words[0] != "show":
+        raise errors.UsageError(f"{' '.join(words)!r} is not `show ID`", hint="`vespe log` prints each call's id")
+    found = log.read(root, limit=1, wanted=lambda call: str(call["id"]).startswith(words[1]))
+    if not found:
+        raise errors.NotFound(f"no call in the log has the id {words[1]!r}", hint="`vespe log --all` prints every call's id")
+    return found[0]
+
+
+def _further(root: str | None, seen: list[JsonObject], wanted: Callable[[JsonObject], bool]) -> Iterator[JsonObject]:
+    """Yield calls as they are logged, for ever."""
+    last = {call["id"] for call in log.read(root)}
+    while True:
+        time.sleep(_POLL_S)
+        calls = log.read(root)
+        yield from (call for call in calls if call["id"] not in last and wanted(call))
+        last = {call["id"] for call in calls}
 
 
 def _cells(call: JsonObject) -> tuple[str, ...]:
-    """The parts of a line that fit beside each other; `--json` has all of it."""
-    time, digest = str(call.get("time", ""))[:19].replace("T", " "), str(call.get("arguments_digest", ""))[:8]
-    return (time, str(call.get("tool")), str(call.get("outcome")), f"{call.get('duration_ms', 0):.0f} ms", digest)
+    """What fits side by side; `log show` has all of it."""
+    return (
+        _local(str(call.get("time", ""))),
+        str(call["id"]),
+        str(call.get("tool")),
+        str(call.get("outcome")),
+        f"{call.get('duration_ms', 0):.0f}",
+        _said(call),
+    )
+
+
+def _said(call: JsonObject) -> str:
+    """Return the error of a failed call, else its arguments, or their digest where they were not kept."""
+    if "arguments" in call and not call.get("error"):
+        given = call["arguments"]
+        words = [f"{key}={report.json_line(value)}" for key, value in given.items()] if isinstance(given, dict) else [str(given)]
+        text = " ".join(words)
+    else:
+        text = str(call.get("error") or f"#{str(call.get('arguments_digest', ''))[:8]}")
+    text = report.one_line(text)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+
+def _local(stamp: str) -> str:
+    try:
+        return datetime.fromisoformat(stamp).astimezone().strftime("%m-%d %H:%M:%S")
+    except ValueError:
+        return stamp

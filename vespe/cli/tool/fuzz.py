@@ -6,6 +6,7 @@ import click
 
 from vespe.calls import examples, fuzzing
 from vespe.calls.fuzzing import Fuzzed
+from vespe.calls.log import CallLog
 from vespe.calls.path import CallPath
 from vespe.calls.registry import ToolRegistry
 from vespe.cli import options, report
@@ -37,8 +38,9 @@ def command(
     if examples.acts_outside(tool):
         options.confirmed(f"Call {tool.name}, which acts on other machines or destroys, many times?", yes=yes)
     seed = random.SystemRandom().getrandbits(32) if seed is None else seed
+    log = CallLog(workspace.root, purpose="fuzz")
     with examples.staged(tool) as directory:
-        path = CallPath(workspace=workspace, registry=ToolRegistry(), trusted=trusted, progress=report.note, directory=directory)
+        path = CallPath(workspace=workspace, registry=ToolRegistry(), trusted=trusted, progress=report.note, directory=directory, log=log)
         found = fuzzing.fuzz(
             tool,
             lambda arguments: path.run_tool(tool, Call(tool=tool.uid, arguments=arguments, timeout_s=timeout_s)),

@@ -9,6 +9,7 @@ import click
 from vespe import errors
 from vespe.calls import examples
 from vespe.calls.examples import ExampleResult
+from vespe.calls.log import CallLog
 from vespe.calls.path import CallPath
 from vespe.calls.registry import ToolRegistry
 from vespe.cli import junit, options, report
@@ -49,7 +50,8 @@ def command(
     if update and against:
         raise errors.UsageError("--update records a tool's own examples, and --against runs another's")
     workspace = open_workspace(project_dir)
-    path = CallPath(workspace=workspace, registry=ToolRegistry(), trusted=trusted, progress=report.note)
+    log = CallLog(workspace.root, purpose="test")
+    path = CallPath(workspace=workspace, registry=ToolRegistry(), trusted=trusted, progress=report.note, log=log)
     tools, results = (_against(workspace, names, against), []) if against else _chosen(workspace, names)
     tools = [examples.begun(tool) for tool in tools] if update else tools
     if not as_json:
