@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 
+from tests.support.terminal import plain, vespe_on_a_terminal
 from vespe.cli.demo import STEPS
 
 
@@ -12,11 +13,18 @@ def test_every_step_is_printed_before_its_real_output_and_ends_as_it_should() ->
         [sys.executable, "-m", "vespe", "demo"], capture_output=True, text=True, encoding="utf-8", timeout=120, check=False
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.count("\n$ vespe ") + done.stdout.startswith("$ vespe ") == len(STEPS)
-    for real in ('"sky": "clear"', "(exit code 5)", "(exit code 6)", "write_file"):
+    assert done.stdout.count("\n$ vespe ") == len(STEPS) == 8
+    for real in ("made .vespe/", "def calc(", "must be one of", "write_file"):
         assert real in done.stdout
     first, again = done.stdout.split("$ vespe agent run")[1:]
-    for shown in ("It is clear in Lucca", "weather ok", "weather invalid_arguments", "count_words denied"):
+    for shown in ("You need 42 pears", "calc ok", "calc invalid_arguments", "write_file denied"):
         assert shown in first and shown in again
-    assert "-> weather" in first and "-> weather" not in again
+    assert "-> calc" in first and "-> calc" not in again
     assert not os.path.exists("/dev/null/no-home-in-tests")
+
+
+def test_on_a_terminal_the_tools_are_a_table_and_calls_come_before_the_answer() -> None:
+    shown = plain(vespe_on_a_terminal("demo", "--fast"))
+    assert "read_file          path, start_line=1, line_count?" in shown
+    assert shown.index("<- read_file ok") < shown.index("<- calc ok") < shown.index("You need 42 pears")
+    assert "Enter runs it" not in shown and "(exit code" not in shown
