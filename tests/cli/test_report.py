@@ -32,3 +32,9 @@ def test_an_error_is_coloured_on_a_terminal_unless_no_color_says_otherwise() -> 
     code = "from vespe.cli import report; report.error('bad')"
     assert "\x1b[31m" in on_a_terminal(code, NO_COLOR="")
     assert "\x1b[" not in on_a_terminal(code, NO_COLOR="1")
+
+
+def test_the_next_step_is_for_a_person_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    report.next_step("do this")
+    assert capsys.readouterr().err == ""
+    assert on_a_terminal("from vespe.cli import report; report.next_step('do this')") == "next: do this\n"

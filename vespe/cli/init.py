@@ -20,5 +20,6 @@ def command(directory: str, as_json: bool) -> None:
         report.emit_json({"path": founded.root, "made": founded.made})
     elif founded.made:
         report.say(f"made .vespe/ in {where}; it is yours, so it is trusted")
+        report.next_step("`vespe kit list` shows kits to activate, `vespe tool create NAME` makes a tool")
     else:
         report.say(f"there is a project in {where} already; nothing changed")

@@ -21,6 +21,12 @@ def say(text: str) -> None:
     click.echo(inert(text), err=True)
 
 
+def next_step(text: str) -> None:
+    """Say on a terminal what a person does next, on stderr."""
+    if sys.stderr.isatty():
+        click.echo(f"{click.style('next:', fg='green')} {inert(text)}", err=True, color=coloured(sys.stderr))
+
+
 def warn(text: str) -> None:
     """Warn the person, on stderr."""
     label = click.style("warning:", fg="yellow")

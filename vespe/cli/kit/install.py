@@ -59,5 +59,7 @@ def command(
     for kit in shown.locked:
         at = (f" at {kit.commit[:12]}" if kit.commit else "") + (f", signed by {report.one_line(kit.signer)}" if kit.signer else "")
         report.say(f"installed {kit.kit_id} from {kit.source}{at}" + (", and activated it" if activate else ""))
+    if not activate and not as_json:
+        report.next_step(f"`vespe kit activate {' '.join(kit.kit_id for kit in shown.locked)}` makes the tools available in a project")
     if as_json:
         report.emit_json({"lock": lock, "kits": [kit_review.document_of(kit, shown.reviews) for kit in shown.locked]})

@@ -66,3 +66,4 @@ def _made(tool: Tool, root: str, notes: tuple[str, ...], as_json: bool) -> None:
     directory = tool.directory or ""
     shown = os.path.relpath(directory) if os.path.realpath(os.getcwd()) == os.path.realpath(root) else directory
     report.say(f"made {tool.name} in {shown}")
+    report.next_step(f"`vespe tool run {tool.name} --help` shows what it takes, `vespe tool edit {tool.name}` opens it")
