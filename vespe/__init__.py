@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from vespe.agents.handlers import ClaudeHandler, GptHandler, OllamaHandler
     from vespe.agents.limits import Limits
     from vespe.agents.loop import RunResult
-    from vespe.agents.policy import Answer, CallPolicy, Question
     from vespe.agents.providers.anthropic import AnthropicProvider
     from vespe.agents.providers.base import LLMProvider
     from vespe.agents.providers.ollama import OllamaProvider
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from vespe.agents.providers.simulated import SimulatedProvider
     from vespe.agents.recordings import RecordingProvider, ReplayProvider
     from vespe.agents.transcripts import Transcript
+    from vespe.calls.policy import Answer, CallPolicy, Question
     from vespe.calls.progress import report_message, report_progress
     from vespe.calls.registry import ToolImplementation, ToolRegistry
     from vespe.errors import (
@@ -131,7 +131,7 @@ _MODULES = {
     "OpenAIProvider": "vespe.agents.providers.openai",
     "Patience": "vespe.agents.providers.retries",
     "SimulatedProvider": "vespe.agents.providers.simulated",
-    **dict.fromkeys(("Answer", "CallPolicy", "Question"), "vespe.agents.policy"),
+    **dict.fromkeys(("Answer", "CallPolicy", "Question"), "vespe.calls.policy"),
     **dict.fromkeys(("RecordingProvider", "ReplayProvider"), "vespe.agents.recordings"),
     "ClaudeHandler": "vespe.agents.handlers",
     "EventSystem": "vespe.agents.events",

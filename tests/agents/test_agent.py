@@ -15,6 +15,7 @@ from tests.support.ondisk import python_tool
 from vespe import Agent, AgentOptions, Limits, Project, run_loop
 from vespe.agents.providers.simulated import SimulatedProvider
 from vespe.errors import InvalidDocument, NotTrusted
+from vespe.projects import user_config
 from vespe.projects.project import read_config
 from vespe.trust.gate import untrust
 from vespe.trust.review import approve, review
@@ -147,3 +148,12 @@ def test_a_tool_that_runs_past_its_deadline_is_told_as_such_and_the_model_goes_o
     python_tool(bench.root / ".vespe/tools/tool-late", "late", "import time\ntime.sleep(60)", limits={"timeout_s": 0.3})
     result = bench.agent([call("late")], {"match": {"contains": "did not finish within 0.3 s"}, "text": "then not"}).run("go")
     assert result.text == "then not" and result.messages[2]["is_error"]
+
+
+def test_b3_a_model_is_not_shown_what_the_configuration_denies_and_cannot_call_it(bench: Bench) -> None:
+    for name in ("wipe", "add"):
+        bench.tool(name)
+    user_config.set_value("approvals.deny", ["wipe"])
+    agent = bench.agent([call("wipe"), call("add")], "end")
+    agent.run("go")
+    assert list(agent.tools) == ["add"] and bench.ran == ["add"]

@@ -7,7 +7,7 @@ import pytest
 
 from tests.agents.agents_on_disk import Bench
 from vespe import EventSystem
-from vespe.agents.policy import policy_for, policy_of
+from vespe.calls.policy import policy_for, policy_of
 from vespe.errors import InvalidDocument, UsageError
 from vespe.projects import project as projects
 from vespe.projects import user_config

@@ -57,3 +57,13 @@ def test_what_an_mcp_client_would_see_and_what_is_left_out_is_said(command: Call
     said = {check["message"]: check["state"] for check in checks if check["about"] == "mcp"}
     assert said.pop("`vespe mcp serve` shows 0 tools") == "ok"
     assert [state for message, state in said.items() if "nothing implements it" in message] == ["warning"]
+
+
+def test_a_projects_tool_that_takes_an_allowed_name_is_told_which_rule_it_gets(command: Command, project: Path) -> None:
+    write_tool(
+        project / ".vespe/tools/tool-w", "write_file", implementation={"type": "shell_command", "entrypoint": "true", "args": {"argv": []}}
+    )
+    command("config", "set", "approvals.allow", '["write_file"]')
+    assert "'write_file' is about kits' tools" in command("doctor").out
+    command("config", "set", "approvals.allow", '["project_tools/write_file"]')
+    assert "is about kits' tools" not in command("doctor").out

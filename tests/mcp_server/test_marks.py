@@ -36,4 +36,4 @@ def test_marks_change_with_a_tool_and_with_the_configuration(workspace: Workspac
 
 
 def test_the_places_that_decide_are_the_configuration_and_each_scope(workspace: Workspace) -> None:
-    assert [Path(place).name for place in places(workspace)] == ["config.json", "tools"]
+    assert [Path(place).name for place in places(workspace)] == ["config.json", "config.json", "answers", "tools"]

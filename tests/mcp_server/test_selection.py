@@ -9,6 +9,7 @@ import pytest
 from tests.support.ondisk import python_tool, write_kit, write_tool
 from vespe.errors import NotTrusted
 from vespe.mcp_server.selection import Selection, Shown, shown
+from vespe.models import Tool
 from vespe.projects.init import found_project
 from vespe.projects.workspace import open_workspace
 from vespe.trust import gate
@@ -32,14 +33,23 @@ def root(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return directory
 
 
-def look(root: Path, registered: str = "", **selection: Any) -> Shown:
+def look(root: Path, registered: str = "", denied: str = "", **selection: Any) -> Shown:
     workspace = open_workspace(root)
 
     def granted(directory: str | None) -> Grant:
         return gate.check(workspace.config, directory, environ={})
 
+    def refused(tool: Tool) -> str:
+        return "it is denied" if tool.name == denied else ""
+
     chosen = Selection(**selection)
-    return shown(workspace, selection=chosen, granted=granted, load=workspace.load, registered=registered.split().__contains__)
+    known = registered.split().__contains__
+    return shown(workspace, selection=chosen, granted=granted, load=workspace.load, registered=known, refused=refused)
+
+
+def test_p43_a_tool_that_may_never_run_is_left_out_with_its_reason(root: Path) -> None:
+    found = look(root, denied="both")
+    assert list(found.tools) == ["only"] and "both is left out: it is denied" in found.left_out
 
 
 def test_p43_available_tools_with_valid_names_are_shown_once_in_the_order_of_their_names(root: Path) -> None:

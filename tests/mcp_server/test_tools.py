@@ -8,8 +8,11 @@ import pytest
 
 from tests.support.ondisk import python_tool, write_tool
 from vespe import ToolRegistry, errors
-from vespe.calls import log
+from vespe.calls import log, policy_answers
+from vespe.mcp_server.selection import Selection
 from vespe.mcp_server.tools import ServedTools
+from vespe.models import JsonObject
+from vespe.projects import user_config
 from vespe.projects.init import found_project
 from vespe.projects.workspace import open_workspace
 from vespe.trust import gate
@@ -112,3 +115,40 @@ def test_an_unknown_tool_is_not_found_however_it_is_called(tools: ServedTools) -
     for name in ("nope", "tool-add", "project_tools/add", "", "add " * 1000):
         with pytest.raises(errors.ToolNotFound):
             call(tools, name)
+
+
+def test_b3_what_is_denied_is_neither_listed_nor_called_until_the_rule_is_taken_back(tools: ServedTools) -> None:
+    user_config.set_value("approvals.deny", ["add"])
+    with pytest.raises(errors.ToolNotFound):
+        call(tools, "add")
+    assert names(tools) == [] and tools.left_out == ("add is left out: the configuration denies this call of 'add'",)
+    user_config.unset_value("approvals.deny")
+    assert names(tools) == ["add"] and call(tools, "add").ok
+
+
+def test_b3_denied_arguments_are_refused_in_words_and_others_run(root: Path) -> None:
+    schema = {"type": "object", "properties": {"path": {"type": "string", "default": "x.env"}}}
+    python_tool(root / ".vespe/tools/tool-put", "put", "return path", params="path", schema=schema)
+    user_config.set_value("approvals.deny", [{"tool": "put", "arguments": {"path": "*.env"}}])
+    with ServedTools(open_workspace(root)) as tools:
+        assert names(tools) == ["put"]
+        given: list[JsonObject] = [{"path": "a.env"}, {}, {"path": "a.txt"}, {"path": 1}]
+        results = [tools.call("put", arguments, cancel=None, progress=None)[0] for arguments in given]
+    assert [outcome.error.code if outcome.error else outcome.result for outcome in results] == [
+        "refused", "refused", "a.txt", "invalid_arguments",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("ask", "shown"), [("deny", []), ("allow", ["add"])])
+def test_b3_what_a_rule_asks_for_is_denied_unless_whoever_serves_allows_it(root: Path, ask: str, shown: list[str]) -> None:
+    registry = ToolRegistry()
+    registry.register(lambda: 1, name="add")
+    user_config.set_value("approvals.ask", ["add"])
+    assert names(ServedTools(open_workspace(root), registry=registry, selection=Selection(ask=ask))) == shown
+
+
+def test_b3_a_persons_never_holds_for_clients_too(tools: ServedTools, root: Path) -> None:
+    policy_answers.keep(str(root), policy_answers.KeptAnswer(tool="project_tools/add", allowed=False))
+    assert names(tools) == []
+    policy_answers.forget(str(root))
+    assert names(tools) == ["add"]

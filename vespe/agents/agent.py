@@ -11,7 +11,6 @@ from vespe.agents.events import EventSystem
 from vespe.agents.limits import Limits
 from vespe.agents.loop import Loop, OnEvent, RunResult
 from vespe.agents.open_calls import ModelCall
-from vespe.agents.policy import Ask, policy_of
 from vespe.agents.providers.base import LLMProvider
 from vespe.agents.providers.requests import definitions
 from vespe.agents.tool_sets import chosen, tool_set
@@ -19,6 +18,7 @@ from vespe.agents.transcripts import Transcript
 from vespe.agents.turns import MAX_PARALLEL, TurnRunner
 from vespe.calls.executors.mcp.sessions import Sessions
 from vespe.calls.path import CallPath
+from vespe.calls.policy import Ask, policy_of
 from vespe.calls.registry import ToolRegistry
 from vespe.library import Project
 from vespe.models import Tool
@@ -34,7 +34,7 @@ class AgentOptions:
     """What an agent does beside asking its model.
 
     `tools` names tools, `kit` one scope, and without either every available tool is shown. `approve` is one of
-    `call_policy.POLICIES`; `ask` asks a person, and without it what would be asked is denied. `strict` shows tools in OpenAI's
+    `policy.POLICIES`; `ask` asks a person, and without it what would be asked is denied. `strict` shows tools in OpenAI's
     strict mode. `request` is what the vendor's request takes besides (`temperature`, …). `on_start` is told of each call as its tool
     begins, `on_result` of each result; `known` gives what became of a call in a recording, which is then not run.
     """
@@ -79,7 +79,9 @@ class Agent:
             self.path = replace(self.path, sessions=self._sessions)
         self.options = options or AgentOptions()
         self.transcript = transcript or Transcript(model=provider.model)
-        shown = tool_set(chosen(self.path.workspace, names=self.options.tools, kit=self.options.kit), strict=self.options.strict)
+        policy = policy_of(self.path, policy=self.options.approve, ask=self.options.ask)
+        found = chosen(self.path.workspace, names=self.options.tools, kit=self.options.kit)
+        shown = tool_set((tool for tool in found if not policy.why_never(tool)), strict=self.options.strict)
         self.tools: Mapping[str, Tool] = shown.tools
         if events is not None and events.definitions is None:
             events.definitions = lambda: definitions(shown.shown, OpenAIShape())
@@ -87,7 +89,7 @@ class Agent:
             tools=shown.tools,
             runner=self.path if events is None else events.bound(self.path),
             max_parallel=MAX_PARALLEL if events is None else 1,
-            policy=policy_of(self.path, policy=self.options.approve, ask=self.options.ask),
+            policy=policy,
             strict=shown.strict,
             on_start=self.options.on_start,
             on_result=self.options.on_result,

@@ -11,9 +11,9 @@ from vespe.agents.call_checks import cut_places
 from vespe.agents.call_results import CallResult
 from vespe.agents.limits import Stop
 from vespe.agents.open_calls import calls_of
-from vespe.agents.policy import CallPolicy, policy_for
 from vespe.agents.transcripts import Transcript
 from vespe.agents.turns import CallRunner, TurnRunner
+from vespe.calls.policy import CallPolicy, policy_for
 from vespe.models import JsonObject, Tool
 
 

@@ -15,8 +15,8 @@ from vespe.agents.call_checks import Ready, check
 from vespe.agents.call_results import ENDED, CallResult, Known, interrupted, not_run
 from vespe.agents.limits import Quota, Stop
 from vespe.agents.open_calls import ModelCall
-from vespe.agents.policy import CallPolicy
 from vespe.calls import path
+from vespe.calls.policy import CallPolicy
 from vespe.models import Call, Outcome, Tool
 from vespe.processes.signals import whole
 

@@ -10,6 +10,7 @@ from typing import Final
 import click
 
 from vespe import defaults, errors
+from vespe.calls import policy_rules
 from vespe.cli import kit_facts, options, report
 from vespe.files import locations
 from vespe.kits import roots
@@ -110,11 +111,23 @@ def _project(project_dir: str | None) -> Iterator[Diagnosis]:
     rows = workspace.ordered_rows()
     available = sum(1 for row in rows if row.status == "available")
     yield Diagnosis(about="tools", state="ok", message=f"{available} available")
+    yield from _spared(workspace)
     for row in rows:
         if row.status == "broken":
             yield Diagnosis(
                 about=f"tool {row.entry.name or row.entry.uid}", state="warning", message=f"{row.entry.path}: {row.entry.problem}"
             )
+
+
+def _spared(workspace: Workspace) -> Iterator[Diagnosis]:
+    """Name the project's own tools that take a name which the user allows: such a rule is about kits' tools."""
+    user = user_config.load_user_config()
+    allowed = [rule for rule in policy_rules.read_rules(user.approvals, path=user.path) if rule.kind == "allow"]
+    for entry in workspace.available():
+        rule = next((rule for rule in allowed if rule.spares(entry.scope) and rule.names(entry.name or "", scope="")), None)
+        if rule is not None:
+            said = f"approvals.allow {rule.tool!r} is about kits' tools and not about this one; {entry.scope}/{entry.name} would be"
+            yield Diagnosis(about=f"tool {entry.name}", state="warning", message=said)
 
 
 def _trust(workspace: Workspace) -> Diagnosis:

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from typing import Final, Protocol, TypeAlias
 
 from vespe import defaults
+from vespe.calls import policy_answers
 from vespe.files.stamps import Stamp, stamp
 from vespe.models import Entry
 from vespe.projects import user_config
 from vespe.projects.workspace import Workspace, fingerprint
 
-Marks: TypeAlias = tuple[tuple[object, ...], Stamp, tuple[tuple[tuple[str, Stamp, Stamp], ...], ...]]
+Marks: TypeAlias = tuple[tuple[object, ...], tuple[Stamp, Stamp], tuple[tuple[tuple[str, Stamp, Stamp], ...], ...]]
 
 
 def marks(workspace: Workspace) -> Marks:
@@ -20,7 +21,7 @@ def marks(workspace: Workspace) -> Marks:
     Nothing is read: each directory of tools is listed, and each tool's directory and config.json looked at.
     """
     tools = tuple(tuple(_tools(scope.directory)) for scope in workspace.scopes if scope.ordered)
-    return (fingerprint(workspace), stamp(user_config.config_path()), tools)
+    return (fingerprint(workspace), (stamp(user_config.config_path()), stamp(policy_answers.directory())), tools)
 
 
 def stamps_in(seen: Marks) -> Iterator[Stamp]:
@@ -39,9 +40,10 @@ def by_path(workspace: Workspace, seen: Marks) -> dict[str, tuple[Stamp, Stamp]]
 
 
 def places(workspace: Workspace) -> tuple[str, ...]:
-    """Name what decides which tool a name means, without the tools themselves."""
+    """Name what decides which tool a name means and whether it may be called, without the tools themselves."""
     config = os.path.join(workspace.root, defaults.PROJECT_DIR, defaults.CONFIG_FILE)
-    return (config, *(scope.directory for scope in workspace.scopes if scope.ordered))
+    rules = (config, user_config.config_path(), policy_answers.directory())
+    return (*rules, *(scope.directory for scope in workspace.scopes if scope.ordered))
 
 
 def tool_stamps(entry: Entry) -> tuple[Stamp, Stamp]:

@@ -14,12 +14,14 @@ from vespe.trust.gate import Grant
 class Selection:
     """What the one who serves asks for: tools of these kits (`project_tools` too), of these names, and read-only ones.
 
-    An empty `kits` or `names` asks for all; `read_only` for those whose annotations say `readOnlyHint: true`.
+    An empty `kits` or `names` asks for all; `read_only` for those whose annotations say `readOnlyHint: true`. `ask` is what becomes
+    of calls that a rule of the configuration asks for, `deny` or `allow`: nobody can be asked.
     """
 
     kits: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     read_only: bool = False
+    ask: str = "deny"
 
     def means(self, tool: Tool | Entry) -> bool:
         """Say whether a tool's kit and name are asked for."""
@@ -42,10 +44,13 @@ class Shown:
 
 Granted = Callable[[str | None], Grant]
 Load = Callable[[Entry], Tool]
+Refused = Callable[[Tool], str]
 
 
-def shown(workspace: Workspace, *, selection: Selection, granted: Granted, load: Load, registered: Callable[[str], bool]) -> Shown:
-    """Return what is shown now. `granted` says whether a tool directory is trusted, `load` reads one.
+def shown(
+    workspace: Workspace, *, selection: Selection, granted: Granted, load: Load, registered: Callable[[str], bool], refused: Refused
+) -> Shown:
+    """Return what is shown now. `granted` says whether a tool directory is trusted, `load` reads one, `refused` why a tool may not run.
 
     `registered` says whether a name has an implementation in this process. Raises NotTrusted where nothing of the project
     is trusted; what one tool lacks never hides another.
@@ -70,6 +75,8 @@ def shown(workspace: Workspace, *, selection: Selection, granted: Granted, load:
             continue
         if tool.implementation is None and not registered(tool.name):
             left_out.append(f"{tool.name} is left out: nothing implements it; {tool.directory}/{defaults.CONFIG_FILE} says no type")
+        elif why := refused(tool) if selection.takes(tool) else "":
+            left_out.append(f"{tool.name} is left out: {why}")
         elif selection.takes(tool):
             tools[tool.name] = tool
     gate.refuse_if_all_shut()

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from vespe import defaults
 from vespe.calls.path import CallPath
+from vespe.calls.policy import CallPolicy, clients_policy
 from vespe.errors import VespeError
 from vespe.files.stamps import Stamp, settled, stamp
 from vespe.mcp_server import marks as server_marks
@@ -31,11 +32,13 @@ class Loaded:
 class Snapshot:
     """The project's tools at one moment. `refusal` says why none is shown; `pages` keeps what was listed already.
 
-    `firm` says that equal marks mean equal tools; `near` are the places that decide which tool a name means.
+    `policy` decides on calls of them, None where no rule is about any. `firm` says that equal marks mean equal tools; `near` are
+    the places that decide which tool a name means, and whether it may be called.
     """
 
     workspace: Workspace
     path: CallPath
+    policy: CallPolicy | None
     marks: tuple[Marks, object]
     firm: bool
     near: tuple[tuple[str, Stamp], ...]
@@ -63,13 +66,22 @@ def look(
     near = tuple((place, stamp(place)) for place in server_marks.places(workspace))
     load = _Loading(before.loaded if before else {}, server_marks.by_path(workspace, seen))
     refusal = None
+    policy = clients_policy(path, ask=selection.ask)
     try:
-        found = server_selection.shown(workspace, selection=selection, granted=granted, load=load, registered=path.registry.__contains__)
+        found = server_selection.shown(
+            workspace,
+            selection=selection,
+            granted=granted,
+            load=load,
+            registered=path.registry.__contains__,
+            refused=lambda tool: policy.why_not(tool, {}) if policy else "",
+        )
     except VespeError as error:
         found, refusal = Shown(tools={}, left_out=(str(error),)), error
     return Snapshot(
         workspace=workspace,
         path=path,
+        policy=policy,
         marks=(seen, token),
         firm=settled((*(found for _, found in near), *server_marks.stamps_in(seen))),
         near=near,

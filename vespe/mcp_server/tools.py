@@ -9,7 +9,7 @@ from typing import cast
 from vespe import errors
 from vespe.adapters.mcp import McpShape
 from vespe.calls.executors.mcp.sessions import Sessions
-from vespe.calls.path import open_path
+from vespe.calls.path import open_path, refused
 from vespe.calls.registry import ToolRegistry
 from vespe.mcp_server import marks, pages, revisions, snapshot
 from vespe.mcp_server import resources as server_resources
@@ -127,7 +127,9 @@ class ServedTools:
     ) -> tuple[Outcome, JsonObject | None]:
         """Run a call of a tool that is shown; raises ToolNotFound, and NotTrusted where none is any more."""
         tool = self.tool(name)
-        path = self._now.path
+        path, policy = self._now.path, self._now.policy
+        if why := policy.why_not_as_given(tool, arguments) if policy else "":
+            return refused(tool, errors.Refused(why)), tool.output_schema
         if progress is not None:
             path = replace(path, progress=progress)
         return path.run_tool(tool, Call(tool=name, arguments=arguments), cancel=cancel), tool.output_schema

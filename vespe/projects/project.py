@@ -139,7 +139,7 @@ def restricted_keys(document: JsonObject) -> list[str]:
     """Return a warning for each key, at any depth of a project's config.json, that only the user may set.
 
     All are ignored, but `allow_hosts`, `approvals` and `sandbox` at the top, which can tighten what the user says
-    (`configuration.narrowed`, `call_policy.rules_of`). Approvals that allow nothing say what counts, and need no warning.
+    (`configuration.narrowed`, `policy.rules_of`). Approvals that allow nothing say what counts, and need no warning.
     """
     only = "only your own configuration may say it (`vespe config set`)"
     return [

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from vespe.agents import policy_answers
-from vespe.agents.policy_answers import KeptAnswer
+from vespe.calls import policy_answers
+from vespe.calls.policy_answers import KeptAnswer
 
 Command = Callable[..., Any]
 

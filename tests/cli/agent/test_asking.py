@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from vespe.agents.policy import Answer, Question
+from vespe.calls.policy import Answer, Question
 from vespe.cli.agent.asking import ask, asker
 from vespe.cli.agent.shown import Shown
 from vespe.models import Tool

@@ -67,3 +67,15 @@ def test_a_client_that_closed_stderr_is_served_all_the_same(project: Path) -> No
         python_tool(project / ".vespe/tools/tool-poison", "not a name", "return 1")
         python_tool(project / ".vespe/tools/tool-good", "good", "return 1")
         assert client.read()["method"] == "notifications/tools/list_changed" and client.names() == ["good"]
+
+
+def test_b3_what_a_rule_of_the_user_denies_or_asks_for_is_not_served_unless_it_is_allowed(project: Path) -> None:
+    assert vespe("kit", "activate", "file_io_without_git", cwd=project).returncode == 0
+    assert vespe("config", "set", "approvals.deny", '["write_file"]', cwd=project).returncode == 0
+    assert vespe("config", "set", "approvals.ask", '["edit_file"]', cwd=project).returncode == 0
+    for options, shown in (((), False), (("--ask", "allow"), True)):
+        with served(project, *options) as client:
+            names = client.names()
+            assert "read_file" in names and "write_file" not in names and ("edit_file" in names) is shown
+            answer = client.answer("tools/call", {"name": "write_file", "arguments": {"path": "denied.txt", "content": "x"}})
+            assert "error" in answer and not (project / "denied.txt").exists()

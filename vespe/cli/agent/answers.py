@@ -3,7 +3,7 @@
 import click
 
 from vespe import errors
-from vespe.agents import policy_answers
+from vespe.calls import policy_answers
 from vespe.cli import options, report, tables
 from vespe.projects.workspace import find_root
 

@@ -3,7 +3,7 @@
 import sys
 from typing import Final
 
-from vespe.agents.policy import ONCE, PROJECT, SESSION, Answer, Ask, Question
+from vespe.calls.policy import ONCE, PROJECT, SESSION, Answer, Ask, Question
 from vespe.cli import options, report
 from vespe.cli.agent.shown import Shown
 from vespe.documents import strict_json

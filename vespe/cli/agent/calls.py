@@ -7,11 +7,11 @@ import click
 from vespe.agents import transcripts, waiting_calls
 from vespe.agents.call_results import CallResult
 from vespe.agents.open_calls import ModelCall
-from vespe.agents.policy import Answer, Question, policy_of
 from vespe.agents.tool_sets import chosen, tool_set
 from vespe.agents.transcripts import Transcript
 from vespe.agents.turns import TurnRunner
 from vespe.calls.path import CallPath
+from vespe.calls.policy import Answer, Question, policy_of
 from vespe.calls.registry import ToolRegistry
 from vespe.cli import options, report, tables
 from vespe.cli.agent import shown as agent_shown

@@ -9,12 +9,12 @@ import click
 from vespe import errors
 from vespe.agents.agent import Agent, AgentOptions
 from vespe.agents.limits import MAX_CALLS, MAX_ITERATIONS, Limits
-from vespe.agents.policy import POLICIES
 from vespe.agents.providers import PROVIDERS, provider_class, provider_names
 from vespe.agents.providers.base import LLMProvider
 from vespe.agents.providers.retries import AT_ONCE, PATIENCE
 from vespe.agents.transcripts import Transcript
 from vespe.calls.path import CallPath
+from vespe.calls.policy import POLICIES
 from vespe.calls.registry import ToolRegistry
 from vespe.cli import options, report
 from vespe.cli.agent import asking

@@ -6,7 +6,7 @@ from typing import Final
 import click
 
 from vespe import errors
-from vespe.agents.policy_rules import read_rules
+from vespe.calls.policy_rules import read_rules
 from vespe.cli import options, report
 from vespe.documents import strict_json
 from vespe.models import JsonValue

@@ -19,6 +19,10 @@ from vespe.projects.workspace import open_workspace
 @click.option("--kit", "kits", multiple=True, metavar="KIT", help="Show only tools of this kit, or of project_tools; may be repeated.")
 @click.option("--tool", "names", multiple=True, metavar="NAME", help="Show only this tool; may be repeated.")
 @click.option("--read-only", is_flag=True, help="Show only tools whose annotations say readOnlyHint: true.")
+@click.option(
+    "--ask", type=click.Choice(["deny", "allow"]), default="deny", show_default=True,
+    help="What becomes of calls that your approvals.ask is about: nobody can be asked here.",
+)  # fmt: skip
 @click.option("--max-calls", type=click.IntRange(1, 256), default=MAX_CALLS, show_default=True, help="Calls that run at once.")
 @click.option("--log-arguments", is_flag=True, help="Keep the arguments of calls in the log, not only their digest.")
 @mcp_http.http_options
@@ -29,6 +33,7 @@ def command(
     kits: tuple[str, ...],
     names: tuple[str, ...],
     read_only: bool,
+    ask: str,
     max_calls: int,
     log_arguments: bool,
     trusted: bool,
@@ -36,10 +41,11 @@ def command(
 ) -> int:
     """Serve the project's tools over the Model Context Protocol: to one client over stdin and stdout, or over HTTP.
 
-    Trusted, available tools are shown under their names; what is left out, and why, is said on stderr. What changes on
+    Trusted, available tools are shown under their names, but those that your configuration denies; what is left out, and why, is said
+    on stderr. What changes on
     disk changes for the client too. It ends when stdin does, at Ctrl-C and at SIGTERM, and no tool's process outlives it.
     """
-    selection = Selection(kits=kits, names=names, read_only=read_only)
+    selection = Selection(kits=kits, names=names, read_only=read_only, ask=ask)
     with ServedTools(open_workspace(project_dir), trusted=trusted, selection=selection, keep_arguments=log_arguments) as tools:
         _serve(tools, http, max_calls=max_calls)
     return 0

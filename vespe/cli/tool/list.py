@@ -71,8 +71,8 @@ def _for_a_person(workspace: Workspace, rows: Sequence[Row]) -> None:
 
 def _asking(workspace: Workspace) -> Callable[[Tool], bool]:
     """Return a function that says whether a model's call of a tool needs a person's approval here."""
-    from vespe.agents.policy import policy_of
     from vespe.calls.path import CallPath
+    from vespe.calls.policy import policy_of
     from vespe.calls.registry import ToolRegistry
 
     policy = policy_of(CallPath(workspace=workspace, registry=ToolRegistry()))

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from vespe.agents.policy_rules import read_rules, tightening
+from vespe.calls.policy_rules import read_rules, tightening
 from vespe.errors import InvalidDocument
 from vespe.models import Tool
 
@@ -63,3 +63,23 @@ def test_what_is_no_rule_is_refused_at_its_place(document: Any, pointer: str) ->
 def test_p3_a_project_may_deny_and_ask_and_allow_nothing() -> None:
     rules = read_rules({"deny": ["a"], "ask": ["b"], "allow": ["*"]}, path="")
     assert [rule.kind for rule in tightening(rules)] == ["deny", "ask"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "pattern", "of_a_kit", "of_the_project"),
+    [
+        ("allow", "write_file", True, False),
+        ("allow", "*", True, False),
+        ("allow", "project_tools/write_file", False, True),
+        ("allow", "*/write_file", True, True),
+        ("allow", "files/*", True, False),
+        ("ask", "write_file", True, True),
+        ("deny", "write_*", True, True),
+    ],
+)
+def test_what_is_allowed_without_a_scope_is_a_kits_tool_and_never_the_projects_own(
+    kind: str, pattern: str, of_a_kit: bool, of_the_project: bool
+) -> None:
+    (rule,) = read_rules({kind: [pattern]}, path="")
+    tools = [Tool(uid="t", name="write_file", description="", input_schema={}, scope=scope) for scope in ("files", "project_tools")]
+    assert [rule.matches(tool, {}) for tool in tools] == [of_a_kit, of_the_project]

@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.ondisk import python_tool
 from vespe import Project
-from vespe.agents.policy import ONCE, PROJECT, SESSION, Answer, CallPolicy, Question, rules_of
+from vespe.calls.policy import ONCE, PROJECT, SESSION, Answer, CallPolicy, Question, rules_of
 from vespe.errors import UsageError
 from vespe.models import Tool
 

@@ -8,8 +8,8 @@ import pytest
 
 from tests.support.ondisk import python_tool
 from vespe import Project
-from vespe.agents import policy_answers
-from vespe.agents.policy_answers import KeptAnswer
+from vespe.calls import policy_answers
+from vespe.calls.policy_answers import KeptAnswer
 from vespe.errors import InvalidDocument
 from vespe.models import Tool
 

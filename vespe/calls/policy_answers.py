@@ -69,17 +69,22 @@ def forget(root: str, tool: str | None = None) -> tuple[KeptAnswer, ...]:
     return gone
 
 
+def directory() -> str:
+    """Return the directory of the answers; it may not exist."""
+    return os.path.join(locations.user_state_dir(), "answers")
+
+
 def _change(root: str, change: Callable[[tuple[KeptAnswer, ...]], tuple[KeptAnswer, ...]]) -> None:
     found = _file(root)
     if found is None:
         raise InvalidDocument("is not a project, so no answer can be kept for it", path=root)
     path, bound = found
-    directory = os.path.dirname(path)
+    where = directory()
     try:
-        os.makedirs(directory, mode=0o700, exist_ok=True)
+        os.makedirs(where, mode=0o700, exist_ok=True)
     except OSError as error:
-        raise StorageError("make", directory, error) from error
-    with atomic.locked(directory):
+        raise StorageError("make", where, error) from error
+    with atomic.locked(where):
         document: JsonObject = {"version": VERSION, "bound": bound, "answers": [asdict(one) for one in change(load(root))]}
         atomic.write_atomic(path, strict_json.dump_json(document), mode=0o600)
 
@@ -89,7 +94,7 @@ def _file(root: str) -> tuple[str, str] | None:
     place = identity.place_of(os.path.realpath(root), defaults.PROJECT_DIR)
     if place is None:
         return None
-    return os.path.join(locations.user_state_dir(), "answers", f"{place.name}.json"), "" if place.strong else place.path
+    return os.path.join(directory(), f"{place.name}.json"), "" if place.strong else place.path
 
 
 def _private(path: str) -> bool:

@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from vespe.agents import policy_answers
-from vespe.agents.policy_answers import KeptAnswer
-from vespe.agents.policy_rules import Rule, read_rules, tightening
-from vespe.calls.path import CallPath
-from vespe.errors import UsageError
+from vespe.calls import policy_answers
+from vespe.calls.path import CallPath, checked_inputs
+from vespe.calls.policy_answers import KeptAnswer
+from vespe.calls.policy_rules import Rule, read_rules, tightening
+from vespe.errors import InvalidArguments, UsageError
 from vespe.models import JsonObject, Tool
 from vespe.projects import project as projects
 
@@ -55,12 +55,16 @@ class CallPolicy:
         self._said: list[KeptAnswer] = []
         self._lock = threading.Lock()
 
+    @property
+    def allows_all(self) -> bool:
+        """Whether nothing that is known now denies or asks for any call. Raises StorageError."""
+        return self._policy == "all" and not self._rules and not (self._root and policy_answers.load(self._root))
+
     def why_not(self, tool: Tool, inputs: JsonObject) -> str:
         """Say why a call may not run, in words for the model, or "" where it may; a person may be asked. Raises StorageError."""
         with self._lock:
-            kept = (*self._said, *(policy_answers.load(self._root) if self._root else ()))
-            about = [answer for answer in kept if answer.tool == policy_answers.subject(tool)]
-            if why := self._denied(tool, inputs, about):
+            about = self._about(tool)
+            if why := self._denied(tool, inputs, about) or ("no calls are allowed here" if self._policy == "none" else ""):
                 return why
             asking = next((rule for rule in self._rules if rule.kind == "ask" and rule.matches(tool, inputs)), None)
             if not self._open(tool, inputs, asking):
@@ -69,13 +73,29 @@ class CallPolicy:
                 return ""
             return self._asked(tool, inputs, asking)
 
+    def why_never(self, tool: Tool) -> str:
+        """Say why a rule or an answer denies every call of a tool, or "" where it denies none or only some. Raises StorageError."""
+        with self._lock:
+            return self._denied(tool, {}, self._about(tool))
+
+    def why_not_as_given(self, tool: Tool, arguments: JsonObject) -> str:
+        """Say the same of arguments as a caller gave them; those that the tool does not take are not judged, since they never run."""
+        try:
+            return self.why_not(tool, checked_inputs(tool, arguments))
+        except InvalidArguments:
+            return ""
+
+    def _about(self, tool: Tool) -> list[KeptAnswer]:
+        kept = (*self._said, *(policy_answers.load(self._root) if self._root else ()))
+        return [answer for answer in kept if answer.tool == policy_answers.subject(tool)]
+
     def _denied(self, tool: Tool, inputs: JsonObject, about: list[KeptAnswer]) -> str:
         rule = next((rule for rule in self._rules if rule.kind == "deny" and rule.matches(tool, inputs)), None)
         if rule is not None:
             return f"the configuration denies this call of {tool.name!r}"
         if any(not answer.allowed for answer in about):
             return f"the user has denied calls of {tool.name!r}"
-        return "no calls are allowed here" if self._policy == "none" else ""
+        return ""
 
     def _open(self, tool: Tool, inputs: JsonObject, asking: Rule | None) -> bool:
         """Whether a person's word is needed."""
@@ -121,12 +141,23 @@ def rules_of(user: JsonObject, project: JsonObject, *, paths: tuple[str, str] = 
 def policy_of(path: CallPath, *, policy: str = "ask", ask: Ask | None = None) -> CallPolicy:
     """Return the policy for calls in a project; raises InvalidDocument for a configuration's rule that is none.
 
-    `policy` is one of `call_policy.POLICIES`; `ask` asks a person, and without it what would be asked is denied.
+    `policy` is one of `policy.POLICIES`; `ask` asks a person, and without it what would be asked is denied.
     """
     config = path.workspace.config
     places = (path.user.path, projects.config_path(path.workspace.root))
     rules = rules_of(path.user.approvals, config.document.get("approvals", {}), paths=places)
     return CallPolicy(rules, policy=policy, root=path.workspace.root, ask=ask)
+
+
+def clients_policy(path: CallPath, *, ask: str = "deny") -> CallPolicy | None:
+    """Return the policy for calls of a client that asks its own user, or None where there is no rule and no answer.
+
+    What is denied stays denied; what a rule asks for is denied or, with `ask` "allow", allowed: Vespe cannot ask here.
+    """
+    if ask not in ("deny", "allow"):
+        raise UsageError(f"{ask!r} is no answer to what a rule asks for: it is deny or allow")
+    policy = policy_of(path, policy="all", ask=(lambda question: Answer(allowed=True)) if ask == "allow" else None)
+    return None if policy.allows_all else policy
 
 
 def policy_for(runner: object) -> CallPolicy:
@@ -138,6 +169,6 @@ def policy_for(runner: object) -> CallPolicy:
     if not isinstance(path, CallPath):
         raise UsageError(
             "say which policy decides on calls: what runs them has no project whose configuration could deny any",
-            hint="policy=vespe.agents.policy.policy_of(project.call_path()), or give the EventSystem that call path",
+            hint="policy=vespe.calls.policy.policy_of(project.call_path()), or give the EventSystem that call path",
         )
     return policy_of(path)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Final
 
+from vespe import defaults
 from vespe.documents import strict_json
 from vespe.documents.pointers import escape_pointer
 from vespe.errors import InvalidDocument
@@ -19,7 +20,8 @@ KINDS: Final = ("deny", "ask", "allow")
 class Rule:
     """One entry: `tool` and each of `arguments` are patterns with `*`, any text, and `?`, any character; all must match.
 
-    `tool` is matched with the name and with `scope/name`. An argument is a top-level name, and its value a text as it is,
+    `tool` is matched with the name and with `scope/name`; one that allows, and names no scope, is about kits' tools alone: a project
+    could take a name that is allowed for a tool of its own. An argument is a top-level name, and its value a text as it is,
     anything else as compact JSON; a pattern for an argument that the call does not have does not match. A text is also read as
     a path, with `.`, `..` and double slashes taken out: a rule that denies or asks matches where either fits, and one that
     allows where both do, if there is a `..`. `where` is the place in the file.
@@ -37,9 +39,17 @@ class Rule:
 
     def matches(self, tool: Tool, inputs: JsonObject) -> bool:
         """Say whether the rule is about this call, with the inputs as they would run."""
-        if not any(_fits(name, self.tool) for name in (tool.name, f"{tool.scope}/{tool.name}")):
+        if not self.names(tool.name, scope=tool.scope) or self.spares(tool.scope):
             return False
         return all(name in inputs and self._about(_text(inputs[name]), pattern) for name, pattern in self.arguments)
+
+    def names(self, name: str, *, scope: str) -> bool:
+        """Say whether the rule's pattern fits a tool's name."""
+        return any(_fits(full, self.tool) for full in (name, f"{scope}/{name}"))
+
+    def spares(self, scope: str) -> bool:
+        """Say whether the rule is not about this scope whatever its tools are called."""
+        return self.kind == "allow" and scope == defaults.PROJECT_TOOLS and "/" not in self.tool
 
     def _about(self, text: str, pattern: str) -> bool:
         as_it_is, plain = _fits(text, pattern), posixpath.normpath(text)
