@@ -1,5 +1,6 @@
 """`vespe trust`."""
 
+import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support.ondisk import python_tool, write_tool
+from tests.support.terminal import vespe_on_a_terminal
 
 Command = Callable[..., Any]
 
@@ -113,3 +115,47 @@ def test_p5_no_text_of_a_tool_can_forge_a_line_of_another_ones_review(command: C
     )
     shown = command("trust", "--yes", "--project", str(cloned)).err
     assert not any(line.startswith("harmless") for line in shown.splitlines())
+
+
+def test_p5_asked_again_it_shows_the_code_that_differs_and_one_line_for_what_is_the_same(command: Command, cloned: Path) -> None:
+    python_tool(cloned / ".vespe/tools/tool-two", "two", "return 2")
+    python_tool(cloned / ".vespe/tools/tool-gone", "gone", "return 'gone'")
+    command("trust", "--yes", "--project", str(cloned))
+    (cloned / ".vespe/tools/tool-one/main.py").write_text("def one(**inputs):\n    return 'evil'\n", encoding="utf-8")
+    shutil.rmtree(cloned / ".vespe/tools/tool-gone")
+    python_tool(cloned / ".vespe/tools/tool-new", "new", "return 'new'", annotations={"readOnlyHint": True})
+    shown = command("trust", "--yes", "--project", str(cloned)).err
+    assert "    -    return 1\n    +    return 'evil'\n" in shown and "-    return 'gone'" in shown and "+    return 'new'" in shown
+    assert "1 tool, the same as you approved before: two\n" in shown and "return 2" not in shown
+    assert "says     it only reads: agents will not ask" in shown
+    assert command("tool", "run", "one", "--project", str(cloned)).out == "evil"
+
+
+def test_p5_a_hint_that_is_new_is_shown_as_a_difference(command: Command, cloned: Path) -> None:
+    command("trust", "--yes", "--project", str(cloned))
+    config = cloned / ".vespe/tools/tool-one/config.json"
+    document = json.loads(config.read_text(encoding="utf-8")) | {"annotations": {"readOnlyHint": True}}
+    config.write_text(json.dumps(document), encoding="utf-8")
+    shown = command("trust", "--yes", "--project", str(cloned)).err
+    assert '  annotations\n    - null\n    + {"readOnlyHint":true}\n' in shown
+
+
+def test_p49_a_difference_is_inert_and_no_line_of_it_is_forged(command: Command, cloned: Path) -> None:
+    command("trust", "--yes", "--project", str(cloned))
+    (cloned / ".vespe/tools/tool-one/main.py").write_text("x = '\x1b[2K\u202e\ufe0f'\r\nharmless\u2028y\n", encoding="utf-8", newline="")
+    shown = command("trust", "--yes", "--project", str(cloned)).err
+    assert "x = '\\x1b[2K\\u202e\\ufe0f'\\r" in shown and "harmless\\u2028y" in shown and "\x1b" not in shown
+
+
+def test_a_terminal_gets_the_difference_in_colour_and_a_pager_for_what_is_long(command: Command, cloned: Path, tmp_path: Path) -> None:
+    command("trust", "--yes", "--project", str(cloned))
+    script = cloned / ".vespe/tools/tool-one/main.py"
+    script.write_text("def one(**inputs):\n    return 'evil'\n" + "# more\n" * 200, encoding="utf-8")
+    pager = tmp_path / "pager"
+    pager.write_text("#!/bin/sh\ncat > seen\n", encoding="utf-8")
+    pager.chmod(0o755)
+    shown = vespe_on_a_terminal("trust", cwd=cloned, typed="y\n", PAGER=str(pager), NO_COLOR="", CI="")
+    assert "Approve exactly this?" in shown and "return 'evil'" not in shown
+    seen = (cloned / "seen").read_text(encoding="utf-8")
+    assert "\x1b[32m    +    return 'evil'\x1b[0m" in seen and "\x1b[31m    -    return 1\x1b[0m" in seen
+    assert command("tool", "run", "one", "--project", str(cloned)).out == "evil"

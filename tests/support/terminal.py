@@ -18,9 +18,9 @@ def on_a_terminal(code: str, *, columns: int = 80, **env: str) -> str:
     return _run([sys.executable, "-c", code], columns=columns, cwd=None, env=env)
 
 
-def vespe_on_a_terminal(*arguments: str, columns: int = 80, cwd: Path | None = None, **env: str) -> str:
-    """Run vespe on a real pseudo-terminal; return all that it shows there, with the exit code on a last line where it is not 0."""
-    return _run([sys.executable, "-m", "vespe", *arguments], columns=columns, cwd=cwd, env=env)
+def vespe_on_a_terminal(*arguments: str, columns: int = 80, cwd: Path | None = None, typed: str = "", **env: str) -> str:
+    """Run vespe on a real pseudo-terminal, with `typed` waiting there; return all that it shows, and an exit code that is not 0."""
+    return _run([sys.executable, "-m", "vespe", *arguments], columns=columns, cwd=cwd, env=env, typed=typed)
 
 
 def plain(shown: str) -> str:
@@ -28,9 +28,10 @@ def plain(shown: str) -> str:
     return "\n".join(line.rstrip() for line in _STYLE.sub("", shown).splitlines()) + "\n"
 
 
-def _run(argv: list[str], *, columns: int, cwd: Path | None, env: dict[str, str]) -> str:
+def _run(argv: list[str], *, columns: int, cwd: Path | None, env: dict[str, str], typed: str = "") -> str:
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
+    os.write(ours, typed.encode())
     environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")} | {"TERM": "xterm", **env}
     with subprocess.Popen(argv, cwd=cwd, stdout=theirs, stdin=theirs, stderr=theirs, env=environment) as running:
         os.close(theirs)

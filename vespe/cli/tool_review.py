@@ -1,12 +1,18 @@
 """What is shown of a tool before it is approved: on stderr, inert and untruncated, since it is what the question is about."""
 
+import sys
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from vespe.cli import report
+import click
+
+from vespe.cli import options, report
 from vespe.documents import strict_json
+from vespe.lazy import shutil
 from vespe.models import JsonObject, JsonValue
 
 if TYPE_CHECKING:
+    from vespe.kits.changes import ToolChange
     from vespe.trust.review import ToolReview
 
 READS_ONLY = "it only reads: agents will not ask"
@@ -69,3 +75,37 @@ def hints_of(annotations: JsonValue) -> str:
 
 def _line(value: JsonValue) -> str:
     return report.one_line(value) if isinstance(value, str) else report.json_line(value)
+
+
+def lines_of_change(tool: "ToolChange") -> list[str]:
+    """Return what becomes of one tool, line by line: the verdict on its contract, its fields, its files, and the code."""
+    lines = [f"\n{report.one_line(tool.name)}  ({tool.verdict})"]
+    for change in tool.changes:
+        lines.append(f"  {change.verdict:<11} {change.part} {report.one_line(change.pointer)}: {report.one_line(change.message)}")
+    lines += [*lines_of_fields(tool.fields), *(f"  {report.one_line(file)}" for file in tool.files)]
+    return lines + [f"    {report.one_line(line)}" for diff in tool.diffs for line in diff.split("\n")]
+
+
+def lines_of_fields(fields: Mapping[str, tuple[JsonValue, JsonValue]]) -> list[str]:
+    """Return the members of a file that differ, old and new."""
+    lines = []
+    for key, (old, new) in fields.items():
+        lines += [f"  {report.one_line(key)}", f"    - {report.json_line(old)}", f"    + {report.json_line(new)}"]
+    return lines
+
+
+def show_lines(lines: Iterable[str], *, paged: bool = False) -> None:
+    """Print lines on stderr, what is old in red and what is new in green; `paged` uses the pager where the screen is too small."""
+    shown = list(lines)
+    coloured = report.coloured(sys.stderr)
+    text = "\n".join(_coloured(line) if coloured else line for line in shown)
+    if paged and sys.stdout.isatty() and options.interactive() and text.count("\n") > shutil.get_terminal_size().lines - 2:
+        return click.echo_via_pager(text, color=coloured)
+    return click.echo(text, err=True, color=coloured)
+
+
+def _coloured(line: str) -> str:
+    for mark, colour in (("    -", "red"), ("    +", "green"), ("    @@", "cyan")):
+        if line.startswith(mark):
+            return click.style(line, fg=colour)
+    return line

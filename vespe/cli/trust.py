@@ -1,12 +1,19 @@
 """`vespe trust`: show every command, URL and script that a project would run, then approve exactly that."""
 
+import os
+from typing import TYPE_CHECKING
+
 import click
 
 from vespe.cli import options, report, tool_review
+from vespe.lazy import tempfile
 from vespe.projects import project
 from vespe.projects.workspace import find_root
-from vespe.trust import review
+from vespe.trust import approvals, review
 from vespe.trust.review import Review
+
+if TYPE_CHECKING:
+    from vespe.kits.changes import ToolChange
 
 
 @click.command("trust", epilog="Example: vespe trust")
@@ -21,7 +28,7 @@ def command(develop: bool, yes: bool, project_dir: str | None, as_json: bool) ->
     re-moded file and one more kit revoke it.
     """
     shown = review.review(project.read_config(find_root(project_dir)))
-    _show(shown)
+    _show(shown, paged=not yes)
     if shown.approved and not (develop and shown.approved != "place"):
         report.say(f"{shown.root} is trusted already")
     else:
@@ -39,22 +46,43 @@ def _question(shown: Review, *, develop: bool) -> str:
     return "Approve the same here too?" if shown.former.same_at else "Approve exactly this?"
 
 
-def _show(shown: Review) -> None:
-    """Print the whole review on stderr, inert and untruncated: it is what the question is about."""
-    root = report.one_line(shown.root)
-    report.say(f"{root} would run, with your rights:" if shown.tools else f"{root} has no tools of its own yet")
-    if shown.former.same_at:
-        report.say(f"\n{report.count(len(shown.tools), 'tool')}, the same as you approved in {report.one_line(shown.former.same_at)}")
-        report.say(f"  {report.one_line(', '.join(tool.name or tool.uid for tool in shown.tools))}")
-    for tool in shown.tools if not shown.former.same_at else ():
-        tool_review.show(tool)
-    report.say(f"\ntools are taken from, in this order: {report.one_line(', '.join(shown.scopes))}")
-    for path in shown.others:
-        report.say(f"\nbelongs to no tool: {report.one_line(path)}")
-    for path, why in shown.odd.items():
-        report.say(f"\ncannot be approved: {report.one_line(path)} ({why})")
+def _show(shown: Review, *, paged: bool) -> None:
+    """Print the whole review, inert and untruncated: it is what the question is about. What was approved already takes one line."""
+    root, former = report.one_line(shown.root), shown.former.approval
+    lines = [f"{root} would run, with your rights:" if shown.tools else f"{root} has no tools of its own yet"]
+    before = former.files or {} if former else {}
+    paths = {path for path in before.keys() | shown.files.keys() if before.get(path) != shown.files.get(path)} | shown.odd.keys()
+    differing = {path.partition("/")[0] for path in paths}
+    changes = {change.uid: change for change in _changes(shown, differing)} if former and paths else {}
+    for tool in shown.tools:
+        if tool.uid in differing or former is None:
+            lines.append(tool_review.text_of(tool, place=tool.directory))
+            lines += tool_review.lines_of_change(changes.pop(tool.uid)) if tool.uid in changes else []
+    for change in changes.values():
+        lines += tool_review.lines_of_change(change)
+    if former and (same := [tool.name or tool.uid for tool in shown.tools if tool.uid not in differing]):
+        where = f"approved in {shown.former.same_at}" if shown.former.same_at else "approved before"
+        lines.append(f"\\n{report.count(len(same), 'tool')}, the same as you {report.one_line(f'{where}: ' + ', '.join(same))}")
+    lines.append(f"\\ntools are taken from, in this order: {report.one_line(', '.join(shown.scopes))}")
+    lines += [f"\\nbelongs to no tool: {report.one_line(path)}" for path in shown.others]
+    lines += [f"\\ncannot be approved: {report.one_line(path)} ({why})" for path, why in shown.odd.items()]
     if shown.former.changes:
-        report.say("\nSince the last approval:")
-        for change in shown.former.changes:
-            report.say(f"  {report.one_line(change)}")
-    report.say("")
+        lines += ["\\nSince the last approval:", *(f"  {report.one_line(change)}" for change in shown.former.changes)]
+    tool_review.show_lines([*lines, ""], paged=paged)
+
+
+def _changes(shown: Review, uids: set[str]) -> "tuple[ToolChange, ...]":
+    """Compare the texts of these tools with those that were approved; () where those were not kept."""
+    former = shown.former.approval
+    if former is None or not (texts := approvals.texts_of(former)):
+        return ()
+    from vespe.kits import changes
+
+    with tempfile.TemporaryDirectory(prefix="vespe-") as scratch:
+        old, new = (os.path.join(scratch, side) for side in ("approved", "now"))
+        for side, found in ((old, texts), (new, shown.texts)):
+            for path in (path for path in found if path.partition("/")[0] in uids):
+                os.makedirs(os.path.dirname(os.path.join(side, path)), exist_ok=True)
+                with open(os.path.join(side, path), "w", encoding="utf-8", newline="") as file:
+                    file.write(found[path])
+        return changes.compare("", old=(old, former.files or {}), new=(new, shown.files)).tools

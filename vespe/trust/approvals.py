@@ -25,7 +25,7 @@ MAX_RECORD_BYTES: Final = 64 * 1024 * 1024
 class Approval:
     """One record: `kind` is `content`, `place`, `tool` or `kit`; `path` is where it was given, `when` an ISO 8601 time in UTC.
 
-    `digest`, `files`, `secrets` (names) and `scopes` (`gate.scopes_of`) are those of a content approval.
+    `digest`, `files`, `secrets` (names), `scopes` (`gate.scopes_of`) and `place` (its name) are those of a content approval.
     """
 
     kind: str
@@ -35,6 +35,7 @@ class Approval:
     files: Mapping[str, File] | None = None
     secrets: tuple[str, ...] = ()
     scopes: tuple[str, ...] = ()
+    place: str = ""
     version: int = VERSION
 
     def given_beneath(self, root: str) -> bool:
@@ -100,9 +101,28 @@ def store_content(place: Place, tree: Tree, *, secrets: tuple[str, ...], scopes:
         "digest": digest,
         "secrets": list(secrets),
         "scopes": list(scopes),
+        "place": place.name,
         "files": {name: ["x" if file.executable else "-", file.sha256] for name, file in sorted(tree.files.items())},
     }
     return _store(_content_name(digest, place), document)
+
+
+def store_texts(place: Place, texts: Mapping[str, str]) -> None:
+    """Keep the texts that were approved last in a place, by their path, to show what differs from them later; raises StorageError."""
+    with atomic.locked(directory()):
+        atomic.write_atomic(_texts_path(place.name), strict_json.dump_json(dict(texts)), mode=0o600)
+
+
+def texts_of(approval: Approval) -> Mapping[str, str]:
+    """Return the texts that were approved last where this approval was given; none where they were not kept."""
+    try:
+        return strict_json.read_object(_texts_path(approval.place), limit=MAX_RECORD_BYTES)
+    except (InvalidDocument, StorageError):
+        return {}
+
+
+def _texts_path(place: str) -> str:
+    return os.path.join(directory(), f"{place}.texts")
 
 
 def store_place(kind: str, place: Place) -> Approval:
@@ -127,6 +147,7 @@ def forget(root: str, places: Iterable[Place]) -> tuple[Approval, ...]:
         for name, approval in _all():
             if approval.given_beneath(root) or name in keys or name.startswith(prefixes):
                 _remove(name)
+                _remove(f"{approval.place}.texts")
                 gone.append(approval)
     return tuple(gone)
 
@@ -234,6 +255,7 @@ def _approval(document: JsonObject) -> Approval:
         files=files if document["kind"] == "content" else None,
         secrets=tuple(document.get("secrets", ())),
         scopes=tuple(document.get("scopes", ())),
+        place=document.get("place", ""),
         version=document["version"],
     )
 

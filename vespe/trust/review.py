@@ -1,5 +1,6 @@
 """What `vespe trust` shows before it asks: everything that a project would run, read from the very bytes that are approved."""
 
+import contextlib
 import os
 import re
 import stat
@@ -16,6 +17,7 @@ from vespe.models import JsonObject, JsonValue, ProjectConfig
 from vespe.tools import directory as tool_directory
 from vespe.trust import approvals, gate
 
+_MAX_COMPARED = 16 * 1024 * 1024
 _SCRIPT_BLOCK = "# /// script"
 _HOST = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://(?:[^/?#@]*@)?([^/?#]+)")
 
@@ -52,7 +54,8 @@ class Review:
 
     `digest` is None where `odd` (path beneath `.vespe/tools` -> why) says that somebody must first tidy up. `others` are files
     of no tool. `scopes` are the places that tools are taken from, in order: its own and those of active kits. `approved` is the
-    kind of an approval that holds now; without one, `former` tells what differs from the last. `home` is the project's directory.
+    kind of an approval that holds now; without one, `former` tells what differs from the last. `texts` are the files of `files` that
+    are text and not too long to be compared. `home` is the project's directory.
     """
 
     root: str
@@ -64,6 +67,7 @@ class Review:
     approved: str | None
     former: gate.Former
     files: Mapping[str, File]
+    texts: Mapping[str, str]
     home: Place | None
     place: Place | None
 
@@ -95,6 +99,7 @@ def review(config: ProjectConfig) -> Review:
         scopes=gate.scopes_of(config),
         former=gate.Former() if approved else gate.former_approval(config, tree),
         files=tree.files,
+        texts=keeping.texts(),
         home=identity.place_of(real),
         place=place,
     )
@@ -119,28 +124,38 @@ def approve(shown: Review, *, develop: bool = False) -> gate.Grant:
         said = "; ".join(digests.changes({}, digests.Tree(odd=tree.odd), prefix=gate.PREFIX))
         raise Refused(f"{shown.root} cannot be approved by its bytes: {said}", hint="remove it, or trust the place with `--develop`")
     approval = approvals.store_content(shown.home, tree, secrets=shown.secrets, scopes=shown.scopes)
+    approvals.store_texts(shown.home, shown.texts)
     return gate.Grant(kind="content", root=shown.root, files=tree.files, secrets=approval.secrets)
 
 
 class _Keeping:
     """Keeps the bytes that are shown while the scan hashes them, so that what is shown is what is approved.
 
-    They are those of each tool's config.json, and of a script that needs others' code.
+    They are those of each tool's config.json, of a script that needs others' code, and of what is short enough to be compared.
     """
 
     def __init__(self) -> None:
         self.kept: dict[str, bytes] = {}
+        self._left = _MAX_COMPARED
+
+    def texts(self) -> dict[str, str]:
+        """Return what was kept and is text, by its path."""
+        found: dict[str, str] = {}
+        for path, data in self.kept.items():
+            with contextlib.suppress(UnicodeDecodeError):
+                found |= {} if b"\0" in data else {path: data.decode("utf-8")}
+        return found
 
     def read(self, path: str) -> bytes:
         """Return the bytes of a file (`UID/NAME`) as they were hashed; none where there was nothing to show, or too much."""
         return self.kept.get(path, b"")
 
     def visit(self, path: str, descriptor: int, status: os.stat_result) -> str:
-        name = path.partition("/")[2]
-        if status.st_size > defaults.MAX_FILE_BYTES or not (name == defaults.CONFIG_FILE or name.endswith(".py")):
+        if status.st_size > defaults.MAX_FILE_BYTES:
             return walk.hash_file(path, descriptor, status)
         data = b"".join(walk.chunks(descriptor, status))
-        if name == defaults.CONFIG_FILE or _SCRIPT_BLOCK.encode() in data:
+        self._left -= len(data)
+        if self._left > 0 or path.endswith(f"/{defaults.CONFIG_FILE}") or _SCRIPT_BLOCK.encode() in data:
             self.kept[path] = data
         digest = TextDigest(executable=bool(status.st_mode & stat.S_IXUSR))
         digest.update(data)

@@ -1,17 +1,15 @@
 """`vespe kit update`: what another version of installed kits would change, then, once it is approved, that version."""
 
-from collections.abc import Mapping
-
 import click
 
-from vespe.cli import options, report
+from vespe.cli import options, report, tool_review
 from vespe.cli.kit import review as kit_review
 from vespe.kits import changes as kit_changes
 from vespe.kits import lock as kit_lock
 from vespe.kits import update as kit_update
-from vespe.kits.changes import KitChange, ToolChange
+from vespe.kits.changes import KitChange
 from vespe.kits.update import Update
-from vespe.models import JsonObject, JsonValue
+from vespe.models import JsonObject
 from vespe.projects import user_config
 
 
@@ -63,30 +61,10 @@ def command(
 
 def _show(change: KitChange) -> None:
     report.say(f"the kit {change.kit_id} changes ({change.verdict}):")
-    _show_fields(change.fields)
-    for file in change.files:
-        report.say(f"  {report.one_line(file)}")
+    lines = [*tool_review.lines_of_fields(change.fields), *(f"  {report.one_line(file)}" for file in change.files)]
     for tool in change.tools:
-        _show_tool(tool)
-
-
-def _show_tool(tool: ToolChange) -> None:
-    report.say(f"\n{report.one_line(tool.name)}  ({tool.verdict})")
-    for change in tool.changes:
-        report.say(f"  {change.verdict:<11} {change.part} {report.one_line(change.pointer)}: {report.one_line(change.message)}")
-    _show_fields(tool.fields)
-    for file in tool.files:
-        report.say(f"  {report.one_line(file)}")
-    for diff in tool.diffs:
-        for line in diff.split("\n"):
-            report.say(f"    {report.one_line(line)}")
-
-
-def _show_fields(fields: Mapping[str, tuple[JsonValue, JsonValue]]) -> None:
-    for key, (old, new) in fields.items():
-        report.say(f"  {key}")
-        report.say(f"    - {report.json_line(old)}")
-        report.say(f"    + {report.json_line(new)}")
+        lines += tool_review.lines_of_change(tool)
+    tool_review.show_lines(lines)
 
 
 def _document(update: Update, *, dry_run: bool) -> JsonObject:
