@@ -4,6 +4,7 @@ import shutil
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,9 @@ import pytest
 import vespe
 from tests.support.ondisk import interruptible, python_tool, write_kit
 from tests.support.ondisk import vespe as command
-from vespe import Project, ToolRegistry
+from vespe import Project, ToolRegistry, execute_tool, list_available_tools, resolve_tool
 from vespe.errors import NotTrusted, ProjectNotFound, ToolNotFound, UsageError
+from vespe.models import ProjectConfig
 from vespe.projects.project import set_active
 
 
@@ -166,3 +168,32 @@ def test_p31_a_program_s_own_handler_that_raises_at_any_step_of_a_call_leaves_no
         env=interruptible(TMPDIR=str(scratch)), capture_output=True, text=True, encoding="utf-8", check=False,
     )  # fmt: skip
     assert done.stderr == "" and done.stdout.endswith(" 0 True []\n") and int(done.stdout.split()[0]) > 20
+
+
+def test_the_configuration_that_is_given_decides_whatever_stands_on_disk(
+    made: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VESPE_KITS_PATH", str(tmp_path / "kits"))
+    for kit in ("alpha", "beta"):
+        python_tool(write_kit(tmp_path / "kits", kit) / f"tool-{kit}", "shared", "return 1")
+    made.create_tool("own", type="python_script")
+    given = replace(made.config, active_kits=("beta", "alpha"))
+    assert resolve_tool(given, "shared").entry.scope == "beta"
+    assert resolve_tool(replace(given, tool_resolution_order=("alpha", "active_kits")), "shared").entry.scope == "alpha"
+    assert [tool.name for tool in list_available_tools(given)] == ["own", "shared"]
+    assert [tool.name for tool in list_available_tools(made)] == [tool.name for tool in list_available_tools(made.config)] == ["own"]
+
+
+def test_a_configuration_without_a_root_has_kits_alone_and_runs_nothing(
+    made: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VESPE_KITS_PATH", str(tmp_path / "kits"))
+    python_tool(write_kit(tmp_path / "kits", "alpha") / "tool-a", "a", "return 1")
+    made.create_tool("own", type="python_script")
+    monkeypatch.chdir(made.root)
+    given = ProjectConfig(active_kits=("alpha",))
+    assert [tool.name for tool in list_available_tools(given)] == ["a"] and resolve_tool(given, "a").entry.scope == "alpha"
+    with pytest.raises(ToolNotFound):
+        resolve_tool(given, "own")
+    with pytest.raises(UsageError, match="without a root"):
+        execute_tool("a", project=given)

@@ -3,6 +3,9 @@
 import dataclasses
 import inspect
 import json
+import os
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -99,3 +102,16 @@ def test_a_code_without_a_class_is_raised_as_a_failed_tool_with_that_code(code: 
     with pytest.raises(ToolExecutionError) as caught:
         Outcome(tool="t", uid=None, error=Failure(code=code, message="no")).unwrap()
     assert caught.value.code == code
+
+
+def test_a_tools_documentation_is_its_description_as_it_is_now_and_no_odd_file_is_read(tmp_path: Path) -> None:
+    tool = Tool(uid="t", name="t", description="", input_schema={}, directory=str(tmp_path))
+    assert tool.documentation is None and replace(tool, directory=None).documentation is None
+    text = tmp_path / "description.md"
+    text.write_text("# é", encoding="utf-8")
+    assert tool.documentation == "# é"
+    text.unlink()
+    for make in (os.mkfifo, os.mkdir, lambda path: os.symlink("/etc/passwd", path)):
+        make(text)
+        assert tool.documentation is None
+        text.rmdir() if text.is_dir() else text.unlink()

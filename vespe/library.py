@@ -12,7 +12,7 @@ from vespe.models import Call, JsonObject, Outcome, ProjectConfig, Resolution, T
 from vespe.projects import project as projects
 from vespe.projects import project_tools
 from vespe.projects.init import found_project
-from vespe.projects.workspace import Workspace, open_workspace
+from vespe.projects.workspace import Workspace, open_workspace, workspace_of
 from vespe.tools import drafts
 
 ProjectLike: TypeAlias = "Project | ProjectConfig | str | os.PathLike[str] | None"
@@ -130,13 +130,17 @@ def load_tool(uid: str, *, project: ProjectLike = None) -> Tool:
 
 
 def resolve_tool(project_config: ProjectLike, name: str) -> Resolution:
-    """Say which tool a name means in a project; see `Project.resolve_tool`."""
-    return _project(project_config).resolve_tool(name)
+    """Say which tool a name means in a project; see `Project.resolve_tool`.
+
+    A ProjectConfig counts as it is, whatever stands on disk; without a root it has kits alone.
+    """
+    return _workspace(project_config).resolve(name)
 
 
 def list_available_tools(project_config: ProjectLike = None) -> list[Tool]:
-    """Load every tool that a model would see in a project; see `Project.list_available_tools`."""
-    return _project(project_config).list_available_tools()
+    """Load every tool that a model would see in a project, or by a configuration as `resolve_tool` takes it."""
+    workspace = _workspace(project_config)
+    return [workspace.load(entry) for entry in workspace.available()]
 
 
 def execute_tool(uid: str, args: JsonObject | str | bytes | None = None, *, project: ProjectLike = None) -> Outcome:
@@ -147,4 +151,10 @@ def execute_tool(uid: str, args: JsonObject | str | bytes | None = None, *, proj
 def _project(given: ProjectLike) -> Project:
     if isinstance(given, Project):
         return given
-    return Project(given.root or None if isinstance(given, ProjectConfig) else given)
+    if isinstance(given, ProjectConfig) and not given.root:
+        raise errors.UsageError("a configuration without a root is not a project on disk", hint="give its directory as `root`")
+    return Project(given.root if isinstance(given, ProjectConfig) else given)
+
+
+def _workspace(given: ProjectLike) -> Workspace:
+    return workspace_of(given) if isinstance(given, ProjectConfig) else _project(given)._workspace()

@@ -1,9 +1,12 @@
 """Frozen values that pass between the floors: tools, kits, project settings, calls and what became of them."""
 
+import os
+import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
+from vespe import defaults
 from vespe.errors import ToolExecutionError, VespeError
 
 JsonValue: TypeAlias = Any
@@ -52,6 +55,17 @@ class Tool:
     permissions: JsonObject = field(default_factory=dict)
     allowed_hosts: tuple[str, ...] | None = None
     document: JsonObject = field(default_factory=dict)
+
+    @property
+    def documentation(self) -> str | None:
+        """The text of its description.md, which is for people, as it is on disk now; None where there is none to read."""
+        try:
+            flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+            with open(os.open(f"{self.directory or os.devnull}/{defaults.DESCRIPTION_FILE}", flags), "rb") as file:
+                is_file = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+                return file.read(defaults.MAX_FILE_BYTES).decode("utf-8", "replace") if is_file else None
+        except OSError:
+            return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -220,3 +220,19 @@ def test_a_fifo_in_the_place_of_the_file_never_blocks(file: Path) -> None:
     os.mkfifo(file)
     with pytest.raises(InvalidDocument, match="regular file"):
         user_config.load_user_config()
+
+
+def test_a_listing_has_all_that_the_project_says_and_that_holds_with_its_file() -> None:
+    user = UserConfig(document={"approvals": {"deny": ["a"], "allow": ["b"]}}, approvals={"deny": ["a"], "allow": ["b"]}, path="U")
+    said: JsonObject = {
+        "approvals": {"deny": ["c"], "ask": ["d"], "allow": ["*"]}, "lint": {"ignore": ["x"]}, "tool_budget": 5, "secrets": {"A": "b"},
+    }  # fmt: skip
+    rows = [row for row in user_config.origins(user, said, project_path="P") if row[2] != "default"]
+    assert rows == [
+        ("approvals.allow", ["b"], "U"),
+        ("approvals.ask", ["d"], "P"),
+        ("approvals.deny", ["c"], "P"),
+        ("approvals.deny", ["a"], "U"),
+        ("lint.ignore", ["x"], "P"),
+        ("tool_budget", 5, "P"),
+    ]

@@ -63,7 +63,7 @@ class _Layout:
 
     def __init__(self, config: ProjectConfig, kits: Iterable[Kit]) -> None:
         self._config = config
-        self._file = project.config_path(config.root)
+        self._file = project.config_path(config.root) if config.root else "the configuration that was given"
         self._kits: dict[str, Kit] = {}
         for kit in kits:
             self._kits.setdefault(kit.kit_id, kit)
@@ -76,7 +76,7 @@ class _Layout:
         for index, name in enumerate(self._config.tool_resolution_order):
             place = f"/{_ORDER}/{index}" if _ORDER in self._config.document else f"/{_ORDER} (the default)"
             if name == defaults.PROJECT_TOOLS:
-                yield self._project(place, ordered=True)
+                yield from self._project(place, ordered=True)
             elif name == defaults.ACTIVE_KITS:
                 yield from (self._kit(kit_id, f"/active_kits/{at}", ordered=True) for kit_id, at in self._usable_active())
             elif name in dict(self._usable_active()):
@@ -84,7 +84,7 @@ class _Layout:
 
     def past_the_order(self) -> Iterator[Scope]:
         """Every scope, as it is where the order does not name it: active ones first."""
-        yield self._project(f"/{_ORDER}", ordered=False)
+        yield from self._project(f"/{_ORDER}", ordered=False)
         yield from (self._kit(kit_id, f"/active_kits/{at}", ordered=False) for kit_id, at in self._usable_active())
         inactive = (kit_id for kit_id, kit in self._kits.items() if kit_id not in self._active and kit.problem is None)
         yield from (self._kit(kit_id, "/active_kits", ordered=False) for kit_id in inactive)
@@ -112,8 +112,10 @@ class _Layout:
             if kit is not None and kit.problem is None:
                 yield kit_id, index
 
-    def _project(self, pointer: str, *, ordered: bool) -> Scope:
-        return Scope(
+    def _project(self, pointer: str, *, ordered: bool) -> Iterator[Scope]:
+        if not self._config.root:
+            return
+        yield Scope(
             name=defaults.PROJECT_TOOLS,
             directory=project.tools_dir(self._config.root),
             kit_id=None,

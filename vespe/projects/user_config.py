@@ -17,6 +17,7 @@ from vespe.files.trees import sweep_beside
 from vespe.models import JsonObject, JsonValue
 from vespe.projects import provider_settings
 
+_PROJECTS_OWN: Final = ("lint", "tool_budget")
 KEYS: Final = ("allow_hosts", "allowed_signers", "approvals", "files", "providers", "sandbox", "secrets")
 """The settings that there are; a file may hold others, which are kept and mean nothing."""
 SANDBOX: Final = ("off", "auto", "require")
@@ -127,8 +128,10 @@ def narrowed(user: UserConfig, project: JsonObject) -> UserConfig:
 def origins(user: UserConfig, project: JsonObject | None = None, *, project_path: str = "") -> list[tuple[str, JsonValue, str]]:
     """List every setting in force as (dotted key, value, file or `default`), by key; secrets are masked.
 
-    `project` is the project's config.json, from which the active kits, the order of scopes and what it tightens come.
+    `project` is the project's config.json, from which the active kits, the order of scopes, lint's settings and what it tightens
+    come. Rules on calls stand there twice where both files have some, since both hold.
     """
+    listed: list[tuple[str, JsonValue, str]] = []
     found: dict[str, tuple[JsonValue, str]] = {"allow_hosts": ([], "default"), "sandbox": ("auto", "default")}
     for key in KEYS:
         if key in user.document:
@@ -140,9 +143,14 @@ def origins(user: UserConfig, project: JsonObject | None = None, *, project_path
             ("sandbox", tight.sandbox, user.sandbox),
         ):
             found |= {key: (value, project_path)} if value != own else {}
+        rules = project.get("approvals")
+        ours = [leaf for key in _PROJECTS_OWN if key in project for leaf in _leaves(key, project[key])]
+        ours += [(f"approvals.{kind}", rules[kind]) for kind in ("ask", "deny") if isinstance(rules, dict) and kind in rules]
+        listed += [(key, value, project_path) for key, value in ours]
         for key, default in (("active_kits", []), ("tool_resolution_order", list(defaults.DEFAULT_ORDER))):
             found[key] = (project[key], project_path) if key in project else (default, "default")
-    return [(key, value, file) for key, (value, file) in sorted(found.items())]
+    listed += [(key, value, file) for key, (value, file) in found.items()]
+    return sorted(listed, key=lambda row: (row[0], row[2]))
 
 
 def _leaves(key: str, value: JsonValue) -> list[tuple[str, JsonValue]]:

@@ -69,8 +69,12 @@ def find_root(path: str | os.PathLike[str] | None = None) -> str:
 
 def open_workspace(path: str | os.PathLike[str] | None = None) -> Workspace:
     """Open the project at or above `path`; raises ProjectNotFound, and InvalidDocument for a configuration that cannot be read."""
-    config = project.read_config(find_root(path))
-    scopes = resolver.scopes_of(config, kit_roots.find_kits(count_tools=False, project=config.root))
+    return workspace_of(project.read_config(find_root(path)))
+
+
+def workspace_of(config: ProjectConfig) -> Workspace:
+    """Lay a configuration over the kits of this machine, whatever stands on disk; one without a root has kits alone."""
+    scopes = resolver.scopes_of(config, kit_roots.find_kits(count_tools=False, project=config.root or None))
     warnings = (*scopes.warnings, *_unlistable(scopes.every), *project.restricted_keys(config.document))
     return Workspace(root=config.root, config=config, scopes=scopes.every, warnings=warnings)
 

@@ -1,9 +1,12 @@
 """`vespe tool show`."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.support.ondisk import python_tool
 
 Command = Callable[..., Any]
 
@@ -34,3 +37,11 @@ def test_each_shape_is_one_json_document(command: Command, shape: str, key: str)
 def test_an_unknown_shape_is_a_usage_error_in_json_too(command: Command) -> None:
     said = command("tool", "show", "write_file", "--as", "soap", "--json")
     assert said.code == 2 and said.document["error"]["code"] == "usage"
+
+
+def test_the_long_text_for_people_is_shown_inert(command: Command, project: Path) -> None:
+    directory = python_tool(project / ".vespe/tools/tool-a", "mine", "return 1")
+    (directory / "description.md").write_text("# Mine\n\nWhat it is *for*.\x1b[2J\n", encoding="utf-8")
+    assert command("tool", "show", "mine").out.endswith("\n# Mine\n\nWhat it is *for*.\\x1b[2J\n")
+    (directory / "description.md").unlink()
+    assert command("tool", "show", "mine").out.endswith("Inputs: none\n")

@@ -1,14 +1,10 @@
 """`vespe tool show`: one tool, in Vespe's own or a model API's shape."""
 
-import os
-
 import click
 
-from vespe import defaults, errors
 from vespe.adapters import SHAPES
 from vespe.cli import options, report
 from vespe.documents import strict_json
-from vespe.files import atomic
 from vespe.models import JsonObject, Tool
 from vespe.projects.workspace import open_workspace
 
@@ -31,15 +27,7 @@ def command(name: str, shape: str, project_dir: str | None, as_json: bool) -> No
 
 def document_of(tool: Tool) -> JsonObject:
     """Return a tool's config.json with its scope, path and long description."""
-    return tool.document | {"scope": tool.scope, "path": tool.directory, "long_description": _long_description(tool)}
-
-
-def _long_description(tool: Tool) -> str | None:
-    path = os.path.join(tool.directory or "", defaults.DESCRIPTION_FILE)
-    try:
-        return atomic.read_bytes(path).decode("utf-8", "replace")
-    except (errors.StorageError, errors.InvalidDocument):
-        return None
+    return tool.document | {"scope": tool.scope, "path": tool.directory, "long_description": tool.documentation}
 
 
 def _show(tool: Tool) -> None:
@@ -61,6 +49,8 @@ def _show(tool: Tool) -> None:
         report.emit(f"Output: {_kind(tool.output_schema)}")
     if tool.secrets:
         report.emit(f"Secrets: {', '.join(tool.secrets)}")
+    if text := tool.documentation:
+        report.emit(f"\n{text.rstrip()}")
 
 
 def _kind(schema: JsonObject) -> str:
