@@ -72,6 +72,7 @@ PROMISED = {
     "report_progress",
     "resolve_tool",
     "run_loop",
+    "serve_http",
     "serve_stdio",
 }
 

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
         VespeError,
     )
     from vespe.library import Project, create_tool, execute_tool, list_available_tools, load_tool, resolve_tool
-    from vespe.mcp_server.library import serve_stdio
+    from vespe.mcp_server.library import serve_http, serve_stdio
     from vespe.models import Call, Failure, Implementation, Kit, Outcome, ProjectConfig, Resolution, Tool
 
 __all__ = [
@@ -114,6 +114,7 @@ __all__ = [
     "report_progress",
     "resolve_tool",
     "run_loop",
+    "serve_http",
     "serve_stdio",
 ]
 
@@ -163,6 +164,7 @@ _MODULES = {
         ),
         "vespe.errors",
     ),
+    "serve_http": "vespe.mcp_server.library",
     "serve_stdio": "vespe.mcp_server.library",
 }
 

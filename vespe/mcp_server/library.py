@@ -1,12 +1,18 @@
-"""The library's way to serve a project: its tools, with implementations that live in the caller's process."""
+"""The library's ways to serve a project: its tools, with implementations that live in the caller's process."""
 
+import logging
 import os
+import re
+from typing import Final
 
+from vespe import errors
 from vespe.calls.registry import ToolRegistry
 from vespe.mcp_server import stdio
 from vespe.mcp_server.selection import Selection
 from vespe.mcp_server.tools import ServedTools
 from vespe.projects.workspace import open_workspace
+
+_ADDRESS: Final = re.compile(r"(127\.0\.0\.1|localhost|\[::1\]):([0-9]{1,5})")
 
 
 def serve_stdio(
@@ -28,3 +34,32 @@ def serve_stdio(
     """
     with ServedTools(open_workspace(project), registry=registry, trusted=trusted, selection=selection) as tools:
         stdio.serve(tools)
+
+
+def serve_http(
+    project: str | os.PathLike[str] | None = None,
+    *,
+    address: str = "127.0.0.1:8000",
+    token: str | None,
+    registry: ToolRegistry | None = None,
+    trusted: bool = False,
+    selection: Selection | None = None,
+) -> None:
+    """Serve a project's tools to MCP clients over Streamable HTTP, at `http://ADDRESS/mcp`, until a signal ends it.
+
+    As `serve_stdio`, for many clients. `address` is HOST:PORT of this machine alone (127.0.0.1, localhost or [::1]). Clients send `token`
+    as `Authorization: Bearer TOKEN`; with None every program of this machine may call. Failures that no client is to blame
+    for are logged to the logger `vespe`. Needs the extra `vespe[mcp]`, else MissingExtra.
+
+    Raises UsageError for another address, StorageError where it is taken, and what `serve_stdio` raises.
+    """
+    found = _ADDRESS.fullmatch(address)
+    if found is None or int(found[2]) > 65_535:
+        raise errors.UsageError(f"serve_http listens on HOST:PORT of this machine alone, not {address!r}", hint="127.0.0.1:8000")
+    try:
+        from vespe.mcp_server import http_gate, http_server
+    except ImportError as error:
+        raise errors.MissingExtra("serving over HTTP", extra="mcp", module=error.name or "mcp") from None
+    with ServedTools(open_workspace(project), registry=registry, trusted=trusted, selection=selection) as tools:
+        listener = http_server.bound(found[1].strip("[]"), int(found[2]))
+        http_server.serve_http(tools, listener, http_gate.Policy(token=token), tell=logging.getLogger("vespe").error)

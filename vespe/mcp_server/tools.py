@@ -98,8 +98,12 @@ class ServedTools:
             return changed
 
     def page(self, revision: str, cursor: str | None) -> JsonObject:
-        """Return one page of `tools/list` as it is now; raises ProtocolError for a cursor that is none."""
-        self.refresh()
+        """Return one page of `tools/list`: the first as it is now, the others as they were then or later.
+
+        Raises ProtocolError for a cursor that is none.
+        """
+        if cursor is None:
+            self.refresh()
         now = self._now
         start = pages.first(now.names, cursor)
         if (ready := now.pages.get((revision, start))) is None:

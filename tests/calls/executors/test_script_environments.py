@@ -65,3 +65,20 @@ def test_a_cache_that_cannot_be_made_is_a_sentence(home: Path, monkeypatch: pyte
 def test_what_else_pip_says_is_its_last_line(home: Path) -> None:
     with pytest.raises(ToolExecutionError, match="the dependency greeting @ file:///no/such/place cannot be had: "):
         interpreter(("greeting @ file:///no/such/place",), environment=OFFLINE)
+
+
+def test_pip_reads_its_own_configuration_and_installs_into_the_environment_all_the_same(home: Path, tmp_path: Path) -> None:
+    name = distribution(tmp_path, "greeting")
+    settings = home / "config/pip/pip.conf"
+    settings.parent.mkdir(parents=True)
+    settings.write_text(f"[global]\nno-index = true\nfind-links = {tmp_path}\n", encoding="utf-8")
+    environment = {"PATH": OFFLINE["PATH"], "HOME": str(home), "XDG_CONFIG_HOME": str(home / "config")}
+    aside = {"PIP_TARGET": str(tmp_path / "aside"), "PIP_USER": "1"}
+    made = interpreter((name,), environment=environment | aside)
+    assert subprocess.run([made, "-I", "-c", "import greeting"], check=False).returncode == 0 and not (tmp_path / "aside").exists()
+
+
+def test_an_index_that_does_not_answer_is_the_reason_that_is_told(home: Path) -> None:
+    environment = {"PATH": OFFLINE["PATH"], "PIP_INDEX_URL": "http://127.0.0.1:1/simple", "PIP_RETRIES": "1", "PIP_TIMEOUT": "1"}
+    with pytest.raises(ToolExecutionError, match=r"the index did not answer: .*refused"):
+        interpreter(("greeting",), environment=environment)

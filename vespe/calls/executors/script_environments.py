@@ -18,15 +18,12 @@ from vespe.processes.signals import whole
 
 _TIMEOUT_S: Final = 600.0
 """For each of the two steps: making the environment, and fetching what goes into it."""
-_OWN_VARIABLES: Final = (
-    "PIP_INDEX_URL",
-    "PIP_EXTRA_INDEX_URL",
-    "PIP_FIND_LINKS",
-    "PIP_NO_INDEX",
-    "PIP_CERT",
-    "SSL_CERT_FILE",
-    "SSL_CERT_DIR",
-)
+_CERTIFICATES: Final = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
+_ELSEWHERE: Final = {"PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_USER", "PIP_REQUIRE_VIRTUALENV", "PIP_DRY_RUN", "PIP_PYTHON"}
+"""Settings of pip that would put what is installed elsewhere than into the environment."""
+_CONFIGURATION: Final = ("XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "NETRC")
+"""Where pip looks for its own files, beside the home directory."""
+_BROKEN: Final = re.compile(r"after connection broken by '(.*)':")
 _PROXIES: Final = ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy")
 
 
@@ -41,7 +38,7 @@ def interpreter(
 
     It lies at `<user cache>/vespe/envs/<digest>`, made aside and renamed into its place, so that a half-made one never counts;
     one maker at a time. `progress` is told, in a sentence, what takes so long; `environment` is the caller's own (by default
-    os.environ), of which pip is given the allow-list, proxies and its own settings of indexes.
+    os.environ), of which pip is given the allow-list, proxies, certificates and its own settings; it reads its own configuration files too.
 
     Raises ToolExecutionError with the dependency that cannot be had, StorageError, TimedOut, Interrupted.
     """
@@ -65,8 +62,9 @@ def interpreter(
 @whole
 def _make(place: str, dependencies: tuple[str, ...], *, environment: Mapping[str, str], cancel: threading.Event | None) -> None:
     aside = f"{place}.{os.getpid():x}.tmp"
-    extra = {name: environment[name] for name in (*_OWN_VARIABLES, *_PROXIES) if name in environment}
-    env = process.child_environment(environment, extra | {"PIP_CONFIG_FILE": os.devnull})
+    named = (*_CERTIFICATES, *_CONFIGURATION, *_PROXIES, *(name for name in environment if name.startswith("PIP_")))
+    extra = {name: environment[name] for name in named if name in environment and name not in _ELSEWHERE}
+    env = process.child_environment(environment, extra | {"PIP_USER": "0"})
     try:
         for argv in (_venv(aside), _pip(aside, dependencies)):
             command = process.Command(argv=argv, cwd="/", env=env, timeout_s=_TIMEOUT_S)
@@ -93,6 +91,8 @@ def _pip(place: str, dependencies: tuple[str, ...]) -> tuple[str, ...]:
 def _refusal(dependencies: tuple[str, ...], finished: process.Finished) -> ToolExecutionError:
     said = finished.stderr.decode("utf-8", "replace").strip()
     errors = [line.removeprefix("ERROR: ") for line in said.splitlines() if line.startswith("ERROR: ")]
+    if broken := _BROKEN.search(said):
+        errors.append(f"{errors[-1] if errors else 'pip failed'} (the index did not answer: {broken[1]})")
     why = errors[-1] if errors else said.splitlines()[-1] if said else f"pip ended with status {finished.returncode}"
     names = [item for item in dependencies if any(item in line for line in errors)] or list(dependencies)
     return ToolExecutionError(
