@@ -4,6 +4,7 @@ from typing import Any
 import pytest
 
 from vespe.schemas import bounds
+from vespe.schemas.explain import Violation
 
 
 def nested(levels: int) -> dict[str, Any]:
@@ -26,8 +27,8 @@ def nested(levels: int) -> dict[str, Any]:
     ],
 )
 def test_p21_a_schema_past_a_bound_is_told_so(schema: Any, says: str) -> None:
-    (problem,) = bounds.size_problems(schema, bounds.written(schema))
-    assert says in problem["message"]
+    (problem,) = bounds.size_problems(schema, str(bounds.written(schema)))
+    assert says in problem.message
 
 
 @pytest.mark.parametrize(
@@ -40,8 +41,8 @@ def test_p21_a_schema_past_a_bound_is_told_so(schema: Any, says: str) -> None:
     ],
 )
 def test_p21_what_cannot_be_written_as_json_is_no_schema(schema: Any, says: str) -> None:
-    with pytest.raises(ValueError, match=says):
-        bounds.written(schema)
+    problem = bounds.written(schema)
+    assert isinstance(problem, Violation) and says in problem.message
 
 
 @pytest.mark.parametrize(
@@ -56,7 +57,7 @@ def test_p21_what_cannot_be_written_as_json_is_no_schema(schema: Any, says: str)
     ],
 )
 def test_p21_a_schema_at_a_bound_passes(schema: Any) -> None:
-    assert bounds.size_problems(schema, bounds.written(schema)) == []
+    assert bounds.size_problems(schema, str(bounds.written(schema))) == []
 
 
 @pytest.mark.parametrize("text", ['{"$ref": "#"}', '{"pattern": "a"}', '{"patternProperties": {}}', '{"\\u0024ref": "#"}'])
@@ -109,14 +110,14 @@ ELSEWHERE = ["http://h/s", "https://h/s", "file:///etc/passwd", "//h/s", "\\\\h\
 @pytest.mark.parametrize("address", ELSEWHERE)
 def test_p20_a_reference_out_of_the_document_is_told_with_its_place(keyword: str, address: str) -> None:
     (problem,) = bounds.reference_problems({"properties": {"a": {keyword: address}}})
-    assert problem["pointer"] == f"/properties/a/{keyword}"
-    assert "outside this document" in problem["message"]
+    assert problem.pointer == f"/properties/a/{keyword}"
+    assert "outside this document" in problem.message
 
 
 @pytest.mark.parametrize("address", [*ELSEWHERE, "https://json-schema.org/draft/2030-01/schema"])
 def test_p20_a_meta_schema_that_is_not_bundled_is_told(address: str) -> None:
     (problem,) = bounds.reference_problems({"$schema": address})
-    assert problem["pointer"] == "/$schema"
+    assert problem.pointer == "/$schema"
 
 
 @pytest.mark.parametrize("draft", sorted(bounds.BUNDLED))
@@ -127,7 +128,7 @@ def test_p20_naming_a_bundled_draft_is_no_reference(draft: str) -> None:
 @pytest.mark.parametrize("reference", ["#/$defs/gone", "#gone", "#/type"])
 def test_a_reference_to_a_place_that_is_not_there_is_told(reference: str) -> None:
     (problem,) = bounds.reference_problems({"type": "object", "not": {"$ref": reference}})
-    assert "does not have" in problem["message"]
+    assert "does not have" in problem.message
 
 
 def test_a_reference_is_looked_up_in_its_own_resource() -> None:

@@ -9,7 +9,7 @@ from vespe.schemas import explain, validator
 def told(schema: dict[str, Any], value: Any) -> list[tuple[str, str]]:
     """What is said of the argument `a` with that schema and value, as (pointer, message)."""
     found = validator.compile_schema({"type": "object", "properties": {"a": schema}}, closed=True).violations({"a": value})
-    return [(one["pointer"], one["message"]) for one in found]
+    return [(one.pointer, one.message) for one in found]
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_unknown_arguments_are_told_once_and_what_is_wrong_within_known_ones_is_
 def test_where_nothing_is_allowed_every_unknown_name_is_told(schema: dict[str, Any]) -> None:
     assert [pointer for pointer, _ in told(schema, {"b": 1, "c": 2})] == ["/a/b", "/a/c"]
     whole = validator.compile_schema({"type": "object"}, closed=True).violations({"b": 1, "c": 2})
-    assert [one["pointer"] for one in whole] == ["/b", "/c"]
+    assert [one.pointer for one in whole] == ["/b", "/c"]
 
 
 def test_long_values_names_and_lists_are_cut() -> None:
@@ -157,4 +157,6 @@ class Error:
 
 def test_an_unknown_keyword_of_the_validator_keeps_its_own_words() -> None:
     error = Error("is not base64", ["contentEncoding"], ["a"], Kind(), "x")
-    assert explain.Explainer({}, {}).violations([error]) == [{"pointer": "/a", "message": "`a` breaks `contentEncoding`: is not base64"}]
+    assert explain.Explainer({}, {}).violations([error]) == [
+        explain.Violation("contentEncoding", "/a", "`a` breaks `contentEncoding`: is not base64")
+    ]

@@ -29,7 +29,7 @@ def call(tool: Tool | str, inputs: dict[str, Any], *, at: Path, allow_hosts: tup
     tool = load(tool) if isinstance(tool, str) else tool
     violations = validator.compile_schema(tool.input_schema, closed=True).violations(inputs)
     if violations:
-        raise InvalidArguments("; ".join(v["message"] for v in violations), violations=violations)
+        raise InvalidArguments("; ".join(v.message for v in violations), violations=[v.to_json() for v in violations])
     assert tool.implementation is not None and tool.directory is not None
     context = Context(
         project_root=str(at),

@@ -16,7 +16,7 @@ HOSTILE = [
 
 
 def found(document: dict[str, Any], *, uid: str = UID, kit_id: str | None = None) -> list[tuple[str, str]]:
-    return fields.found_in_fields(document, uid=uid, kit_id=kit_id)
+    return [(one[0], one[1]) for one in fields.found_in_fields(document, uid=uid, kit_id=kit_id)]
 
 
 @pytest.mark.parametrize("uid", HOSTILE, ids=range(len(HOSTILE)))

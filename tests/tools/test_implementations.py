@@ -13,7 +13,7 @@ PYTHON: dict[str, Any] = {"type": "python_script", "path": "main.py", "entrypoin
 
 
 def found(details: Any, **document: Any) -> list[tuple[str, str]]:
-    return implementations.found_in_implementation({"implementation_details": details, **document})
+    return [(one[0], one[1]) for one in implementations.found_in_implementation({"implementation_details": details, **document})]
 
 
 def test_every_type_that_is_executed_is_checked_and_no_other() -> None:

@@ -18,6 +18,7 @@ from vespe.errors import (
 )
 from vespe.models import Call, Execution, Failure, JsonObject, JsonValue, Outcome, Tool
 from vespe.schemas import validator
+from vespe.schemas.explain import messages_of
 
 _MAX_ANSWER_BYTES: Final = 64 * 1024 * 1024
 
@@ -68,8 +69,10 @@ def _inputs(tool: Tool, arguments: JsonObject | str | bytes) -> JsonObject:
                 f"the arguments of {quoted(tool.name)} cannot be read: the text {error.reason}", hint="give one JSON object"
             ) from None
     if violations := validator.compile_schema(tool.input_schema, closed=True).violations(arguments):
-        told = "; ".join(violation["message"] for violation in violations)
-        raise InvalidArguments(f"the arguments of {quoted(tool.name)} do not fit its schema: {told}", violations=violations)
+        told = messages_of(violations)
+        raise InvalidArguments(
+            f"the arguments of {quoted(tool.name)} do not fit its schema: {told}", violations=[one.to_json() for one in violations]
+        )
     return validator.fill_defaults(tool.input_schema, arguments)
 
 

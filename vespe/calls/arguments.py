@@ -4,6 +4,7 @@ from vespe import defaults, errors
 from vespe.documents import strict_json
 from vespe.models import JsonObject, Tool
 from vespe.schemas import validator as schema_validator
+from vespe.schemas.explain import messages_of
 
 
 def checked_inputs(tool: Tool, arguments: JsonObject | str | bytes) -> JsonObject:
@@ -16,8 +17,10 @@ def checked_inputs(tool: Tool, arguments: JsonObject | str | bytes) -> JsonObjec
     completed = validator.completed(inputs)
     if completed is None:
         violations = validator.violations(inputs)
-        listed = "; ".join(violation["message"] for violation in violations)
-        raise errors.InvalidArguments(f"the arguments of {tool.name!r} do not fit its schema: {listed}", violations=violations)
+        raise errors.InvalidArguments(
+            f"the arguments of {tool.name!r} do not fit its schema: {messages_of(violations)}",
+            violations=[one.to_json() for one in violations],
+        )
     return completed
 
 

@@ -7,6 +7,7 @@ from vespe.documents.pointers import pointer_to
 from vespe.errors import InvalidDocument
 from vespe.models import JsonObject, JsonValue, Outcome
 from vespe.schemas import validator
+from vespe.schemas.explain import messages_of
 
 Steps = tuple[str | int, ...]
 
@@ -56,9 +57,9 @@ def _at(value: JsonValue, steps: Steps) -> str:
 
 def _breaks_schema(schema: JsonValue, result: JsonValue) -> str | None:
     if problems := validator.check_schema(schema, root_object=False):
-        return f"`output_schema`{problems[0]['pointer']} {problems[0]['message']}"
+        return f"`output_schema`{problems[0].pointer} {problems[0].message}"
     violations = validator.compile_schema(schema, closed=False).violations(result, subject="the result")
-    return "; ".join(violation["message"] for violation in violations) or None
+    return messages_of(violations) or None
 
 
 def _breaks_pattern(pattern: str, result: JsonValue) -> str | None:

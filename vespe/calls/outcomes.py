@@ -11,6 +11,7 @@ from vespe.documents import redaction, strict_json
 from vespe.documents.strict_json import text_encoder
 from vespe.models import Execution, Failure, JsonValue, Outcome, Tool
 from vespe.schemas import validator as schema_validator
+from vespe.schemas.explain import messages_of
 
 _SAID: Final = text_encoder(json.JSONEncoder(ensure_ascii=False, allow_nan=False))
 
@@ -24,8 +25,8 @@ def finished(tool: Tool, execution: Execution, *, secrets: tuple[str, ...], star
     if tool.output_schema is not None:
         violations = schema_validator.compile_schema(tool.output_schema, closed=False).violations(result, subject="the result")
         if violations:
-            listed = "; ".join(violation["message"] for violation in violations)
-            details = {"violations": violations}
+            listed = messages_of(violations)
+            details = {"violations": [one.to_json() for one in violations]}
             raise errors.InvalidOutput(f"the result of {tool.name!r} breaks its output schema: {listed}", details=details)
     if secrets:
         result, text = redaction.redact(result, secrets), ""

@@ -31,6 +31,7 @@ class SchemaProblem(NamedTuple):
     part: Part
     pointer: str
     message: str
+    code: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

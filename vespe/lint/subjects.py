@@ -134,7 +134,9 @@ def _problems_beside(problems: list[Problem], given: JsonValue, gives: JsonValue
 
 def _problems(part: str, schema: JsonValue, pointers: dict[str, str]) -> Iterator[SchemaProblem]:
     if part in pointers:
-        yield from (SchemaProblem(part, found["pointer"], found["message"]) for found in validator.check_schema(schema, root_object=False))
+        yield from (
+            SchemaProblem(part, found.pointer, found.message, found.code) for found in validator.check_schema(schema, root_object=False)
+        )
 
 
 def _text(value: JsonValue) -> str | None:

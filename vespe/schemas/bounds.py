@@ -7,6 +7,7 @@ from typing import Any, Final
 from vespe import defaults
 from vespe.documents.nesting import deeper_than
 from vespe.documents.pointers import pointer_to
+from vespe.schemas.explain import Violation
 from vespe.schemas.subschemas import REFERENCES, References, Steps, is_resource, walk
 
 BUNDLED: Final = frozenset(
@@ -26,9 +27,6 @@ _FEW: Final = 2000
 """A text of fewer bytes has too few commas, braces and booleans to come near MAX_LIST or MAX_SUBSCHEMAS."""
 MAX_ENUM_COMPOUND: Final = 100
 """Arrays and objects in one `enum`: they are compared one by one with each value."""
-
-
-Problem = dict[str, str]
 
 
 def is_plain(schemas: dict[str, Any], source: bytes, *, beside: int = 0) -> bool:
@@ -52,34 +50,34 @@ def _names_bundled_draft(schema: Any) -> bool:
     return isinstance(schema, dict) and isinstance(draft := schema.get("$schema"), str) and is_bundled(draft)
 
 
-def written(schema: Any) -> str:
-    """Return the JSON text of a schema; raises ValueError, with the reason, for what is none or is nested too deep."""
+def written(schema: Any) -> str | Violation:
+    """Return the JSON text of a schema, or what keeps it from having one."""
     if deeper_than(schema, defaults.MAX_JSON_DEPTH):
-        raise ValueError(f"is nested deeper than {defaults.MAX_JSON_DEPTH} levels")
+        return _problem("bound", (), f"is nested deeper than {defaults.MAX_JSON_DEPTH} levels")
     try:
         text = json.dumps(schema, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         text.encode("utf-8")
     except (TypeError, ValueError) as error:
-        raise ValueError(f"is not JSON: {error}") from None
+        return _problem("not_json", (), f"is not JSON: {error}")
     return text
 
 
-def size_problems(schema: Any, text: str) -> list[Problem]:
+def size_problems(schema: Any, text: str) -> list[Violation]:
     """Say which bound of depth, length or number a schema breaks; where none, it may be walked and judged."""
     length = len(text.encode("utf-8"))
     if length > defaults.MAX_SCHEMA_BYTES:
-        return [_problem((), f"is {length} bytes long; a schema may have {defaults.MAX_SCHEMA_BYTES}")]
+        return [_problem("bound", (), f"is {length} bytes long; a schema may have {defaults.MAX_SCHEMA_BYTES}")]
     count = 0
     for steps, sub, depth, _ in walk(schema, most=defaults.MAX_SUBSCHEMAS + 1):
         count += 1
         if depth > defaults.MAX_SCHEMA_DEPTH:
-            return [_problem(steps, f"is nested deeper than {defaults.MAX_SCHEMA_DEPTH} subschemas")]
+            return [_problem("bound", steps, f"is nested deeper than {defaults.MAX_SCHEMA_DEPTH} subschemas")]
         if too_long := next(_long_lists(sub), None):
-            return [_problem((*steps, too_long[0]), too_long[1])]
+            return [_problem("bound", (*steps, too_long[0]), too_long[1])]
     if count > defaults.MAX_SUBSCHEMAS:
-        return [_problem((), f"has more than {defaults.MAX_SUBSCHEMAS} subschemas")]
+        return [_problem("bound", (), f"has more than {defaults.MAX_SUBSCHEMAS} subschemas")]
     patterns = sum(1 for _ in pattern_places(schema)) if "attern" in text else 0
-    return [_problem((), f"has {patterns} patterns; a schema may have {MAX_PATTERNS}")] if patterns > MAX_PATTERNS else []
+    return [_problem("bound", (), f"has {patterns} patterns; a schema may have {MAX_PATTERNS}")] if patterns > MAX_PATTERNS else []
 
 
 def _long_lists(schema: Any) -> Iterator[tuple[str, str]]:
@@ -104,7 +102,7 @@ def pattern_places(schema: Any) -> Iterator[tuple[Steps, str]]:
             yield from (((*steps, "patternProperties", key), key) for key in named)
 
 
-def reference_problems(schema: Any) -> list[Problem]:
+def reference_problems(schema: Any) -> list[Violation]:
     """Say which references leave the document, or name a place that it does not have.
 
     A reference that is neither `#…` nor a bundled draft is left to the validator's own registry where the schema has
@@ -118,16 +116,18 @@ def reference_problems(schema: Any) -> list[Problem]:
         if not isinstance(sub, dict):
             continue
         if isinstance(draft := sub.get("$schema"), str) and not is_bundled(draft):
-            problems.append(_problem((*steps, "$schema"), f"names {_quoted(draft)}, which is not a draft that Vespe carries"))
+            problems.append(_problem("draft", (*steps, "$schema"), f"names {_quoted(draft)}, which is not a draft that Vespe carries"))
         for keyword in REFERENCES:
             reference = sub.get(keyword)
             if not isinstance(reference, str) or is_bundled(reference):
                 continue
             if reference.startswith("#") or not reference:
                 if references.target(reference, resource=resource) is None:
-                    problems.append(_problem((*steps, keyword), f"refers to {_quoted(reference)}, which the schema does not have"))
+                    problems.append(
+                        _problem("reference", (*steps, keyword), f"refers to {_quoted(reference)}, which the schema does not have")
+                    )
             elif not has_resources:
-                problems.append(_problem((*steps, keyword), f"refers to {_quoted(reference)}, outside this document"))
+                problems.append(_problem("reference", (*steps, keyword), f"refers to {_quoted(reference)}, outside this document"))
     return problems
 
 
@@ -136,8 +136,8 @@ def is_bundled(address: str) -> bool:
     return address.removesuffix("#") in BUNDLED
 
 
-def _problem(steps: Steps, message: str) -> Problem:
-    return {"pointer": pointer_to(steps), "message": message}
+def _problem(code: str, steps: Steps, message: str) -> Violation:
+    return Violation(code, pointer_to(steps), message)
 
 
 def _quoted(text: str) -> str:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from vespe.documents.pointers import pointer_to
@@ -15,6 +16,28 @@ _SHORT: Final = 60
 _CHOICES: Final = 12
 _ALTERNATIVES: Final = 4
 _UNKNOWN: Final = ("additionalProperties", "unevaluatedProperties")
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """One thing wrong with a value, or with a schema itself: a stable code, a JSON Pointer to it, and a sentence.
+
+    The code of a value's violation is the keyword that refuses it. Those of a schema are `root`, `bound`, `not_json`, `pattern`,
+    `draft`, `reference`, `unusable`, and `malformed` for what its meta-schema refuses.
+    """
+
+    code: str
+    pointer: str
+    message: str
+
+    def to_json(self) -> dict[str, str]:
+        """Return where and what, as errors carry it in their details."""
+        return {"pointer": self.pointer, "message": self.message}
+
+
+def messages_of(violations: Iterable[Violation]) -> str:
+    """Return the sentences of violations as one."""
+    return "; ".join(violation.message for violation in violations)
 
 
 class SchemaError(Protocol):
@@ -35,16 +58,16 @@ class Explainer:
         self._value = value
         self._subject = subject
 
-    def violations(self, errors: Iterable[SchemaError], *, under: Sequence[str | int] = ()) -> list[dict[str, str]]:
-        """Return `{"pointer", "message"}` for each mistake once, in the order of the errors, none left out.
+    def violations(self, errors: Iterable[SchemaError], *, under: Sequence[str | int] = ()) -> list[Violation]:
+        """Return each mistake once, in the order of the errors, none left out.
 
         `under` is where the part of the value stands that the errors are about.
         """
-        told: dict[tuple[str, str], None] = {}
+        told: dict[tuple[str, str], str] = {}
         for error in errors:
             for steps, message in self._tell(error, tuple(under)):
-                told[pointer_to(steps), shorten(message, _LONGEST)] = None
-        return [{"pointer": pointer, "message": message} for pointer, message in told]
+                told.setdefault((pointer_to(steps), shorten(message, _LONGEST)), error.kind.name)
+        return [Violation(code, pointer, message) for (pointer, message), code in told.items()]
 
     def _tell(self, error: SchemaError, under: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], str]]:
         steps = (*under, *error.instance_path)

@@ -6,6 +6,7 @@ and `\\d` is ASCII, numbers are exact, and `1.0` is an integer.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, Final, NoReturn
 
 from vespe import defaults
@@ -15,7 +16,7 @@ from vespe.errors import InvalidDocument
 from vespe.lazy import jsonschema_rs
 from vespe.models import JsonObject, JsonValue
 from vespe.schemas.bounds import is_bundled, pattern_places, reference_problems, size_problems, written
-from vespe.schemas.explain import MOST, Explainer, describe, named_properties
+from vespe.schemas.explain import MOST, Explainer, Violation, describe, named_properties
 from vespe.schemas.filling import NOTHING, filling_of
 from vespe.schemas.growth import peak
 from vespe.schemas.subschemas import REFERENCES, References, walk, without_children
@@ -35,24 +36,21 @@ _SCALARS: Final = ("string", "integer", "number", "boolean", "null")
 _DEEPEST: Final = 500
 _NOT_JSON: Final = (ValueError, TypeError, OverflowError)
 
-Violation = dict[str, str]
 
-
-def check_schema(schema: JsonValue, *, root_object: bool = True, plain: bool = False) -> list[dict[str, str]]:
-    """Say all that is wrong with a schema, as `{"pointer", "message"}`; `[]` when Vespe can judge values by it.
+def check_schema(schema: JsonValue, *, root_object: bool = True, plain: bool = False) -> list[Violation]:
+    """Return all that is wrong with a schema; `[]` when Vespe can judge values by it.
 
     It must be valid against its draft's meta-schema (2020-12, or the bundled draft that `$schema` names), keep to the
     bounds (`defaults.MAX_SCHEMA_*`), have patterns for a linear-time engine, refer to nothing outside itself, and with
     `root_object` be of type object. `plain` says that `schema_bounds.is_plain` holds for it: only the meta-schema is asked.
     """
     if root := _root_problem(schema, root_object):
-        return [{"pointer": "", "message": root}]
+        return [Violation("root", "", root)]
     if plain:
         return [] if jsonschema_rs.meta.is_valid(schema) else _meta_problems(schema)
-    try:
-        text = written(schema)
-    except ValueError as error:
-        return [_violation(str(error))]
+    text = written(schema)
+    if isinstance(text, Violation):
+        return [text]
     if problems := size_problems(schema, text):
         return problems
     if isinstance(schema, dict) and not is_bundled(str(schema.get("$schema", _DRAFT))):
@@ -102,7 +100,7 @@ class Validator:
             raise InvalidDocument(f"the schema cannot be used: {_first_line(error)}") from None
 
     def is_valid(self, instance: JsonValue) -> bool:
-        """Whether the schema allows a value; what is no JSON value, or nested deeper than 64 levels, is not allowed."""
+        """Whether the schema allows a value; what is not a JSON value, or is nested deeper than 64 levels, is not allowed."""
         try:
             return not deeper_than(instance, defaults.MAX_JSON_DEPTH) and self._native.is_valid(instance)
         except _NOT_JSON:
@@ -122,34 +120,36 @@ class Validator:
         return None
 
     def violations(self, instance: JsonValue, *, subject: str = "the arguments object") -> list[Violation]:
-        """Say all that the schema refuses in a value as `{"pointer", "message"}`; `[]` where it allows it. Never raises.
+        """Return all that the schema refuses in a value; `[]` where it allows it. Never raises.
 
         A pointer names the argument, one that is missing too. At most 20 are told, and a last one counts the rest.
         `subject` is what the whole value is called.
         """
         if deeper_than(instance, defaults.MAX_JSON_DEPTH):
-            return [_violation(f"{subject} is nested deeper than {defaults.MAX_JSON_DEPTH} levels")]
+            return [_violation("depth", f"{subject} is nested deeper than {defaults.MAX_JSON_DEPTH} levels")]
         try:
             if self._native.is_valid(instance):
                 return []
             told = self._told(instance, subject)
         except _NOT_JSON as error:
-            return [_violation(f"{subject} cannot be judged: {error}")]
+            return [_violation("not_json", f"{subject} cannot be judged: {error}")]
         rest = len(told) - MOST
-        return [*told[:MOST], _violation(f"and {rest} more")] if rest > 0 else told
+        return [*told[:MOST], _violation("more", f"and {rest} more")] if rest > 0 else told
 
     def _told(self, instance: JsonValue, subject: str) -> list[Violation]:
         explainer = Explainer(self.schema, instance, subject=subject)
         weight = _EXPLAINED_WEIGHT // peak(self.schema, limit=_MAX_EVALUATIONS)
         if not _heavier_than(instance, weight):
-            return explainer.violations(self._native.iter_errors(instance)) or [_violation(f"{subject} does not match its schema")]
+            return explainer.violations(self._native.iter_errors(instance)) or [
+                _violation("schema", f"{subject} does not match its schema")
+            ]
         place = _Place(self.schema, instance)
         while _heavier_than(place.value, weight) and place.descend():
             pass
         errors = place.errors() if not _heavier_than(place.value, weight) else place.outline_errors(weight)
         name, pointer = explainer.name(place.steps), pointer_to(place.steps)
         told = explainer.violations(errors, under=place.steps)
-        return told or [{"pointer": pointer, "message": f"{name} does not match its schema; it is {describe(place.value)}"}]
+        return told or [Violation("schema", pointer, f"{name} does not match its schema; it is {describe(place.value)}")]
 
 
 class _Place:
@@ -281,7 +281,7 @@ def _meta_problems(schema: Any) -> list[Violation]:
             jsonschema_rs.meta.validate({**alone, "$schema": draft} if isinstance(alone, dict) else alone)
         except jsonschema_rs.ValidationError as error:
             told += Explainer({}, schema, subject="the schema").violations([error], under=steps)
-    return told or [_violation("is not valid by its meta-schema")]
+    return [replace(one, code="malformed") for one in told] or [_violation("malformed", "is not valid by its meta-schema")]
 
 
 def _pattern_problems(schema: Any) -> list[Violation]:
@@ -297,7 +297,7 @@ def _pattern_problems(schema: Any) -> list[Violation]:
             elif heavy > _MAX_HEAVY_PATTERNS:
                 problem = f"is the schema's {heavy}th large pattern; it may have {_MAX_HEAVY_PATTERNS}"
         if problem:
-            told.append({"pointer": pointer_to(steps), "message": problem})
+            told.append(Violation("pattern", pointer_to(steps), problem))
         if len(told) > _MAX_HEAVY_PATTERNS or heavy > _MAX_HEAVY_PATTERNS:
             break
     return told
@@ -317,11 +317,11 @@ def _use_problems(schema: Any, text: str) -> list[Violation]:
         return []
     if peak(schema, limit=_MAX_EVALUATIONS) > _MAX_EVALUATIONS:
         message = f"can be reached more than {_MAX_EVALUATIONS} times at one place of a value: its references multiply or never end"
-        return [_violation(message)]
+        return [_violation("unusable", message)]
     try:
         jsonschema_rs.validator_for(schema, **_options())
     except ValueError as error:
-        return [_violation(f"cannot be used: {_first_line(error)}")]
+        return [_violation("unusable", f"cannot be used: {_first_line(error)}")]
     return []
 
 
@@ -341,5 +341,5 @@ def _refuse_to_fetch(address: str) -> NoReturn:
     raise ValueError(f"{address} is outside this document, and Vespe fetches nothing")
 
 
-def _violation(message: str) -> Violation:
-    return {"pointer": "", "message": message}
+def _violation(code: str, message: str) -> Violation:
+    return Violation(code, "", message)

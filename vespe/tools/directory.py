@@ -27,13 +27,15 @@ _PATH = "/implementation_details/path"
 class Problem(NamedTuple):
     """One thing wrong with a tool directory: the file (`""` is the directory), a JSON Pointer into it, a sentence.
 
-    `line` counts from 1; 0 is not known.
+    `line` counts from 1; 0 is not known. `code` is what it is about: a key of config.json, or `unreadable`, `path`, `secret`,
+    `kit_limits`.
     """
 
     file: str
     pointer: str
     message: str
     line: int = 0
+    code: str = ""
 
     def __str__(self) -> str:
         place = self.file + (f":{self.line}" if self.line else "") + (f" at {self.pointer}" if self.pointer else "")
@@ -75,7 +77,7 @@ def verdict(config: bytes, *, uid: str, kit_id: str | None, limits: KitLimits | 
         _text(document.get("name")),
         _text(document.get("description")),
         _text(details.get("type")),
-        _told([Problem(defaults.CONFIG_FILE, *found) for found in problems]) if problems else None,
+        _told([_problem(*found) for found in problems]) if problems else None,
         None if problems or details.get("type") == "http_request" else _text(details.get("path")),
     )
 
@@ -114,11 +116,11 @@ def check(
         return None, [_unreadable(error)]
     found = _found(document, uid=os.path.basename(directory.rstrip("/")), kit_id=kit_id, source=config)
     found += _beyond(document, _limits(directory, kit_id))
-    problems = [Problem(defaults.CONFIG_FILE, *one) for one in found]
+    problems = [_problem(*one) for one in found]
     details = document.get("implementation_details")
     if not problems and isinstance(details, dict) and details.get("path") is not None and details["type"] != "http_request":
         problem = script_problem(directory, details["path"], kind=details["type"])
-        problems += [Problem(defaults.CONFIG_FILE, _PATH, problem)] if problem else []
+        problems += [_problem(_PATH, problem)] if problem else []
     return document, problems
 
 
@@ -177,13 +179,22 @@ def _limits(directory: str, kit_id: str | None) -> KitLimits | None:
 
 
 def _beyond(document: JsonObject, limits: KitLimits | None) -> list[Found]:
-    return [] if limits is None else list(allowances.excess(document, limits))
+    return [] if limits is None else [(*one, "kit_limits") for one in allowances.excess(document, limits)]
 
 
 def _found_in_schema(key: str, schema: JsonValue, *, plain: bool) -> list[Found]:
     problems = validator.check_schema(schema, root_object=key == "input", plain=plain)
-    said = [(problem["pointer"], problem["message"]) for problem in problems]
-    return [(f"/schema/{key}{at}", text if text.startswith("`") else f"`schema.{key}` {text}") for at, text in said]
+    return [(f"/schema/{key}{one.pointer}", _named(one.message, f"`schema.{key}`")) for one in problems]
+
+
+def _named(message: str, name: str) -> str:
+    """Return a sentence with its subject: what is said of a part names it already."""
+    return message if message.startswith("`") else f"{name} {message}"
+
+
+def _problem(pointer: str, message: str, code: str = "") -> Problem:
+    """Return a problem of config.json; where no code says what it is about, the place does."""
+    return Problem(defaults.CONFIG_FILE, pointer, message, code=code or ("path" if pointer == _PATH else pointer.split("/")[1]))
 
 
 def _refuse_link(directory: str) -> None:
@@ -198,9 +209,14 @@ def _refuse_link(directory: str) -> None:
 def _unreadable(error: InvalidDocument | StorageError) -> Problem:
     """Say what keeps a config.json from being read, without the long path to it."""
     if isinstance(error, InvalidDocument):
-        return Problem(defaults.CONFIG_FILE if error.path else "", error.pointer, error.reason, error.line)
+        return Problem(defaults.CONFIG_FILE if error.path else "", error.pointer, error.reason, error.line, "unreadable")
     cause = error.__cause__
-    return Problem("", "", f"{os.path.basename(error.path)} cannot be read: {cause.strerror if isinstance(cause, OSError) else error}")
+    return Problem(
+        "",
+        "",
+        f"{os.path.basename(error.path)} cannot be read: {cause.strerror if isinstance(cause, OSError) else error}",
+        code="unreadable",
+    )
 
 
 def _told(problems: list[Problem]) -> str:

@@ -7,8 +7,8 @@ from typing import Any, Final, TypeAlias
 from vespe.documents.pointers import pointer_to
 from vespe.schemas.explain import describe, short
 
-Found: TypeAlias = tuple[str, str]
-"""A JSON Pointer into config.json and what is wrong there."""
+Found: TypeAlias = tuple[str, str] | tuple[str, str, str]
+"""A JSON Pointer into config.json, what is wrong there, and what it is about where the pointer does not say."""
 
 NAME_PATTERN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 UID_PATTERN: Final = re.compile(r"tool-[a-z0-9][a-z0-9_-]{0,58}")
@@ -30,7 +30,7 @@ def found_in_fields(document: dict[str, Any], *, uid: str, kit_id: str | None) -
             found += check(value)
     if not isinstance(schema := document.get("schema"), dict):
         at = "/schema" if "schema" in document else ""
-        found.append((at, "needs `schema`, an object with the JSON Schemas `input` and, optionally, `output`"))
+        found.append((at, "needs `schema`, an object with the JSON Schemas `input` and, optionally, `output`", "schema"))
     elif "input" not in schema:
         found.append(("/schema", "needs `input`, the JSON Schema of the tool's inputs"))
     return found
@@ -38,15 +38,15 @@ def found_in_fields(document: dict[str, Any], *, uid: str, kit_id: str | None) -
 
 def _identity(document: dict[str, Any], uid: str, kit_id: str | None) -> Iterator[Found]:
     if not UID_PATTERN.fullmatch(uid):
-        yield "", f"is in a directory that is named {short(uid)}; {_UID_RULE}"
+        yield "", f"is in a directory that is named {short(uid)}; {_UID_RULE}", "uid"
     if document.get("uid") != uid:
         yield ("/uid", f"`uid` must be the directory's name, {short(uid)}, not {describe(document['uid'])}") if "uid" in document else (
-            "", f"needs `uid`, the directory's name: {short(uid)}"
+            "", f"needs `uid`, the directory's name: {short(uid)}", "uid"
         )  # fmt: skip
     name = document.get("name")
     if not isinstance(name, str) or not NAME_PATTERN.fullmatch(name):
         if "name" not in document:
-            yield "", "needs `name`, what the model calls"
+            yield "", "needs `name`, what the model calls", "name"
         else:
             yield "/name", f"`name` must be a letter or _, then at most 63 letters, digits, _ or -; it is {describe(name)}"
     claimed = document.get("kit_id")

@@ -7,9 +7,9 @@ from typing import Any, Final, TypeAlias
 
 from vespe.documents.pointers import pointer_to
 from vespe.schemas.explain import describe, short
+from vespe.tools.fields import Found
 from vespe.tools.templates import input_names
 
-Found: TypeAlias = tuple[str, str]
 Steps: TypeAlias = tuple[str | int, ...]
 
 METHODS: Final = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
@@ -117,7 +117,7 @@ def _argv(value: Any, steps: Steps) -> Iterator[Found]:
 def _http_request(details: dict[str, Any], document: dict[str, Any]) -> Iterator[Found]:
     url, method, args = details.get("path"), details.get("entrypoint"), details.get("args", {})
     if not isinstance(url, str):
-        yield _AT, "an http_request needs `path`, the URL"
+        yield _AT, "an http_request needs `path`, the URL", "path"
     elif wrong := _wrong_with_url(url):
         yield f"{_AT}/path", wrong
     if method is not None and method.upper() not in METHODS:
@@ -209,7 +209,7 @@ def _is_pointer(text: str) -> bool:
 
 def _own_file(path: Any, what: str) -> Iterator[Found]:
     if not isinstance(path, str):
-        yield _AT, f"`implementation_details` needs `path`: {what}"
+        yield _AT, f"`implementation_details` needs `path`: {what}", "path"
     elif not path or path.startswith("/") or "\\" in path or not path.isprintable() or {"", ".", ".."} & set(path.split("/")):
         yield f"{_AT}/path", f"`path` must be {what}, written relative to it without . and .., not {short(path)}"
 
@@ -237,17 +237,21 @@ def _secrets(document: dict[str, Any]) -> Iterator[Found]:
     for steps, text, is_key in _strings(details.get("args"), ("implementation_details", "args")):
         for place in _SECRET.finditer(text):
             if is_key:
-                yield pointer_to(steps), "`${env:NAME}` is in a key; only values may have it"
+                yield pointer_to(steps), "`${env:NAME}` is in a key; only values may have it", "secret"
             elif place["name"] is None:
-                yield pointer_to(steps), f"`${{env:` begins no secret in {short(text)}: write ${{env:NAME}}"
+                yield pointer_to(steps), f"`${{env:` begins no secret in {short(text)}: write ${{env:NAME}}", "secret"
             elif not isinstance(declared, list) or place["name"] not in declared:
-                yield pointer_to(steps), f"`${{env:{place['name']}}}` is not a declared secret: add {short(place['name'])} to `secrets`"
+                yield (
+                    pointer_to(steps),
+                    f"`${{env:{place['name']}}}` is not a declared secret: add {short(place['name'])} to `secrets`",
+                    "secret",
+                )
 
 
 def _misplaced(value: Any, steps: Steps) -> Iterator[Found]:
     for at, text, _ in _strings(value, steps):
         if "${env:" in text:
-            yield pointer_to(at), "`${env:NAME}` can stand in `implementation_details.args` alone"
+            yield pointer_to(at), "`${env:NAME}` can stand in `implementation_details.args` alone", "secret"
 
 
 def _strings(value: Any, steps: Steps) -> Iterator[tuple[Steps, str, bool]]:

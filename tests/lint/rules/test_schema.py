@@ -135,3 +135,14 @@ def test_a_malformed_pattern_is_an_error_and_one_that_looks_around_a_warning(pat
 @pytest.mark.parametrize("pattern", [r"^\p{L}+$", r"^[\w.-]+@[\w-]+$", r"^\d{3}$", r"^\/a$", r"(?<year>\d{4})"])
 def test_a_pattern_of_every_day_is_fine(pattern: str) -> None:
     assert found("schema-pattern", {"type": "object", "properties": {"a": {"pattern": pattern}}}) == []
+
+
+@pytest.mark.parametrize(("schema", "fix"), [
+    ({"properties": {"a": {"minimum": "3"}}}, "write 3 without quotes"),
+    ({"properties": {"a": {"maxLength": "many"}}}, "write a number there"),
+    ({"properties": {"a": "string"}}, 'write a schema there: an object such as {"type": "string"}'),
+    ({"properties": {"a": {"items": "string"}}}, 'write a schema there: an object such as {"type": "string"}'),
+    ({"properties": {"a": {"description": 3}}}, None),
+])  # fmt: skip
+def test_the_fix_of_what_is_malformed_is_for_its_place(schema: Any, fix: str | None) -> None:
+    assert [one.fix for one in found("schema-invalid", {"type": "object", **schema})] == [fix]

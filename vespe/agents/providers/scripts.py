@@ -43,7 +43,7 @@ def checked_script(value: JsonValue, *, path: str = "") -> Script:
     """Return the script of a value; raises InvalidDocument with the pointer of the first thing that is wrong."""
     wrong = _validator().violations(value, subject="the script")
     if wrong:
-        raise InvalidDocument(f"is not a script: {wrong[0]['message']}", path=path, pointer=wrong[0]["pointer"])
+        raise InvalidDocument(f"is not a script: {wrong[0].message}", path=path, pointer=wrong[0].pointer)
     for index, turn in enumerate(value["turns"]):
         _check_pattern(turn, index, path)
     return Script(turns=value["turns"], model=value.get("model", "simulated"), path=path)

@@ -124,5 +124,5 @@ def _check_schemas(tool: Tool) -> None:
     for what, schema in judged:
         problems = [] if schema is None else validator.check_schema(schema, root_object=what == "inputs")
         if problems:
-            told = "; ".join(f"{problem['message']} at {problem['pointer'] or 'its root'}" for problem in problems)
+            told = "; ".join(f"{problem.message} at {problem.pointer or 'its root'}" for problem in problems)
             raise errors.InvalidDocument(f"the schema of its {what}: {told}", path=f"the tool {tool.name!r}")

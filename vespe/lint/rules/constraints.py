@@ -40,7 +40,7 @@ def _breaks(subject: Subject, node: Node, value: JsonValue, *, without: Sequence
         found = validator.Validator(sub).violations(value, subject="it")
     except (InvalidDocument, RecursionError):
         return None
-    return found[0]["message"] if found else None
+    return found[0].message if found else None
 
 
 def _is_of(kind: str, value: JsonValue) -> bool:
@@ -252,8 +252,8 @@ def _example(at: str, value: JsonValue, schema: dict[str, Any], *, closed: bool)
     for problem in found:
         yield Found(
             part="examples",
-            pointer=at + problem["pointer"] if _is_there(value, problem["pointer"]) else at,
-            message=f"the example breaks the tool's schema: {problem['message']}",
+            pointer=at + problem.pointer if _is_there(value, problem.pointer) else at,
+            message=f"the example breaks the tool's schema: {problem.message}",
             fix="mend the example, or give the `error` that is expected",
         )
 

@@ -12,7 +12,6 @@ from vespe.lazy import difflib, shutil
 from vespe.lint.base import AnyRule, Bounds, Found, Outline, Rule, SetRule, Subject
 from vespe.schemas.explain import describe, short
 from vespe.tools import fields, templates
-from vespe.tools.directory import Problem
 from vespe.tools.python.names import parse_source, read_names
 
 _DETAILS: Final = "/implementation_details"
@@ -28,28 +27,17 @@ _PROGRAMS: dict[str, bool] = {}
 """Whether each program is on PATH: asked once a process."""
 
 
-def _about(problem: Problem) -> str:
-    """Say which rule speaks of a problem that the one validator found; `` for those of other families."""
-    pointer, message = problem.pointer, problem.message
-    if "`${env:" in message:
-        return "implementation"
-    if pointer.startswith("/schema") or pointer == "/name" or message.startswith(("needs `name`", "needs `schema`")):
-        return ""
-    if pointer == "/uid" or message.startswith(("needs `uid`", "is in a directory")):
-        return "uid"
-    if ", and its kit's " in message:
-        return "kit-limits"
-    if pointer.startswith("/kit_id"):
-        return "kit-id"
-    if pointer == f"{_DETAILS}/path" or "needs `path`" in message:
-        return "path"
-    return "implementation" if pointer.startswith(_DETAILS) else "field"
+_RULE_OF: Final = {
+    "secret": "implementation", "implementation_details": "implementation", "name": "", "schema": "", "uid": "uid",
+    "kit_limits": "kit-limits", "kit_id": "kit-id", "path": "path",
+}  # fmt: skip
+"""Which rule speaks of a problem that the one validator found, by its code; "" for those of other families."""
 
 
 def _problems(subject: Subject, about: str) -> Iterator[Found]:
     if subject.api == "vespe" and subject.document is not None:
         for problem in subject.problems:
-            if _about(problem) == about:
+            if _RULE_OF.get(problem.code, "field") == about:
                 yield Found(message=problem.message, pointer=problem.pointer, line=problem.line)
 
 

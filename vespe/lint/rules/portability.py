@@ -85,8 +85,8 @@ def _older_draft(subject: Subject) -> Iterator[Found]:
         return
     for problem in validator.check_schema({**schema, "$schema": _CURRENT}, root_object=False)[:3]:
         for limit in limits_on("draft"):
-            message = f"takes {limit.words}; by that, {problem['message']}"
-            yield refused(limit, message, "input_schema", pointer=problem["pointer"], fix="write it as 2020-12 has it")
+            message = f"takes {limit.words}; by that, {problem.message}"
+            yield refused(limit, message, "input_schema", pointer=problem.pointer, fix="write it as 2020-12 has it")
 
 
 def _headers(subject: Subject) -> Iterator[Found]:

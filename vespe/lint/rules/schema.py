@@ -24,9 +24,27 @@ TYPE_MEANT: Final = {word: name for name, words in _MEANT.items() for word in wo
 _ANY: Final = frozenset(("any", "unknown", "mixed", "variant"))
 _GENERIC: Final = re.compile(r"([A-Za-z]+)\s*[\[<(].*")
 _NEEDS_SCHEMA: Final = ("vespe", "mcp", "anthropic")
-_BOUNDS: Final = re.compile(r"(?:is nested deeper|is \d+ bytes long|has (?:more than )?\d+ )")
-_PATTERN: Final = re.compile(r"is (?:a pattern of|not a pattern for|the schema's \d+th large pattern)")
-_UNUSABLE: Final = ("cannot be used", "can be reached", "refers to")
+_RULE_OF: Final = {
+    "pattern": "pattern", "bound": "bounds", "draft": "dialect", "reference": "reference", "unusable": "reference", "root": "root",
+}  # fmt: skip
+"""Which rule speaks of a schema's problem, by its code; what is malformed is sorted by its place."""
+_NUMBER: Final = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
+_SCHEMA_HERE: Final = ("items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames", "additionalItems")
+_SCHEMAS_BELOW: Final = (
+    "properties",
+    "patternProperties",
+    "$defs",
+    "definitions",
+    "dependentSchemas",
+    "allOf",
+    "anyOf",
+    "oneOf",
+    "prefixItems",
+)
+_NUMBERS: Final = frozenset((
+    "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "minItems", "maxItems",
+    "minProperties", "maxProperties", "minContains", "maxContains",
+))  # fmt: skip
 _KNOWN: Final = frozenset((
     "type", "properties", "required", "items", "enum", "const", "default", "description", "title", "examples", "format", "pattern",
     "additionalProperties", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "uniqueItems", "anyOf", "oneOf",
@@ -135,19 +153,15 @@ def _output_root(subject: Subject) -> Iterator[Found]:
 
 
 def _about(problem: SchemaProblem, subject: Subject) -> str:
-    """Say which rule a problem of the schema belongs to."""
-    last = problem.pointer.rpartition("/")[2]
-    if _PATTERN.match(problem.message):
-        return "pattern"
-    if _BOUNDS.match(problem.message):
-        return "bounds"
-    if last == "$schema" and problem.message.startswith("names "):
-        return "dialect"
-    if problem.message.startswith(_UNUSABLE) or (last in REFERENCES and "bundled" not in problem.message):
+    """Return the rule that a problem of the schema belongs to."""
+    if problem.code in _RULE_OF:
+        return _RULE_OF[problem.code]
+    parent, _, last = problem.pointer.rpartition("/")
+    if last in REFERENCES:
         return "reference"
-    if last == "type" or problem.pointer.rpartition("/")[0].endswith("/type") or problem.pointer.startswith("/type/"):
+    if last == "type" or parent.endswith("/type") or problem.pointer.startswith("/type/"):
         return "type" if _has_unknown_type(problem, subject) else "invalid"
-    return "root" if not problem.pointer and problem.message.startswith("must be a JSON Schema") else "invalid"
+    return "invalid"
 
 
 def _has_unknown_type(problem: SchemaProblem, subject: Subject) -> bool:
@@ -175,9 +189,15 @@ def _mend(problem: SchemaProblem, subject: Subject) -> str | None:
         value = resolve_pointer(schema, problem.pointer)
     except (LookupError, ValueError):
         return None
-    if problem.pointer.endswith("/required") and isinstance(value, (bool, str)):
+    parent, _, last = problem.pointer.rpartition("/")
+    if last == "required" and isinstance(value, (bool, str)):
         return "`required` is a list of names that stands at the object, beside `properties`"
-    return 'give a schema there: an object such as {"type": "string"}' if isinstance(value, str) else None
+    if not isinstance(value, str):
+        return None
+    if last in _NUMBERS:
+        return f"write {value} without quotes" if _NUMBER.fullmatch(value) else "write a number there"
+    is_schema = parent.rpartition("/")[2] in _SCHEMAS_BELOW or last in _SCHEMA_HERE
+    return 'write a schema there: an object such as {"type": "string"}' if is_schema else None
 
 
 def _pattern(subject: Subject) -> Iterator[Found]:
