@@ -8,13 +8,19 @@ from typing import Any
 
 import pytest
 
+from tests.support.terminal import vespe_on_a_terminal
+
 Command = Callable[..., Any]
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_the_script_of_each_shell_calls_vespe_back(command: Command, shell: str) -> None:
     said = command("completion", shell)
-    assert "_VESPE_COMPLETE" in said.out and "to install it" in said.err
+    assert "_VESPE_COMPLETE" in said.out and said.err == ""
+
+
+def test_how_to_install_it_is_said_on_a_terminal_alone() -> None:
+    assert "to install it" in vespe_on_a_terminal("completion", "bash")
 
 
 def test_verbs_are_completed() -> None:

@@ -28,12 +28,16 @@ def plain(shown: str) -> str:
     return "\n".join(line.rstrip() for line in _STYLE.sub("", shown).splitlines()) + "\n"
 
 
+def environment_of(**env: str) -> dict[str, str]:
+    """Return the environment of a shell of a person's: without a width, with these variables."""
+    return {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")} | {"TERM": "xterm", **env}
+
+
 def _run(argv: list[str], *, columns: int, cwd: Path | None, env: dict[str, str], typed: str = "") -> str:
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
     os.write(ours, typed.encode())
-    environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")} | {"TERM": "xterm", **env}
-    with subprocess.Popen(argv, cwd=cwd, stdout=theirs, stdin=theirs, stderr=theirs, env=environment) as running:
+    with subprocess.Popen(argv, cwd=cwd, stdout=theirs, stdin=theirs, stderr=theirs, env=environment_of(**env)) as running:
         os.close(theirs)
         output = b""
         try:

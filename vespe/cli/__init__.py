@@ -66,7 +66,7 @@ class LazyGroup(click.Group):
         command.context_class = _Context
         if not any(parameter.name == "no_color" for parameter in command.params):
             command.params.append(click.Option(["--no-color"], **_NO_COLOR))
-        return command
+        return _completed(command, cmd_name) if "_VESPE_COMPLETE" in os.environ else command
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the verb, by its name or by another word that people type for it; for a mistyped one the nearest is named."""
@@ -102,6 +102,12 @@ class LazyGroup(click.Group):
             with formatter.section(heading):
                 entries = {name: self.table[name] for name in names}
                 formatter.write_dl([(name, entry[0] if isinstance(entry[1], dict) else entry[1]) for name, entry in entries.items()])
+
+
+def _completed(command: click.Command, name: str) -> click.Command:
+    from vespe.cli import complete
+
+    return command if name == "create" else complete.attach(command)
 
 
 def _no_color(ctx: click.Context, param: click.Parameter, value: bool) -> None:

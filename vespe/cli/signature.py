@@ -40,23 +40,24 @@ def choices(facts: JsonObject) -> list[JsonValue]:
 
 
 def _said(key: str, facts: JsonObject, *, needed: bool) -> str:
-    words = [_plain(value) for value in facts.get("enum", []) if value is not None] if isinstance(facts.get("enum"), list) else []
+    words = [plain(value) for value in facts.get("enum", []) if value is not None] if isinstance(facts.get("enum"), list) else []
     if "default" in facts and facts["default"] is not None:
-        words = [_plain(facts["default"]), *(word for word in words if word != _plain(facts["default"]))]
+        words = [plain(facts["default"]), *(word for word in words if word != plain(facts["default"]))]
     mark = "" if needed or words else "?"
     shown = "|".join(words)
     return f"{key}{mark}" + (f"={shown if len(shown) <= _LONGEST_CHOICE else words[0] + '|…'}" if words else "")
 
 
-def _plain(value: JsonValue) -> str:
+def plain(value: JsonValue) -> str:
+    """Return a value as it is typed after `key=`."""
     return value if isinstance(value, str) and value else strict_json.compact_json(value)
 
 
 def _sample(facts: JsonObject) -> str:
     for known in (facts.get("examples"), choices(facts)):
         if isinstance(known, list) and known:
-            return _plain(known[0])
+            return plain(known[0])
     if "default" in facts:
-        return _plain(facts["default"])
+        return plain(facts["default"])
     kind = facts.get("type")
     return _SAMPLES.get(str(kind), "TEXT")

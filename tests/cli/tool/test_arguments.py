@@ -123,3 +123,27 @@ def test_a_reference_that_turns_in_circles_ends() -> None:
     schema = {"type": "object", "properties": {"a": {"$ref": "#/properties/a"}}}
     tool = Tool(uid="tool-x", name="x", description="X.", input_schema=schema)
     assert gather(tool, ["a=1"], None) == {"a": "1"}
+
+
+@pytest.mark.parametrize(
+    ("words", "inputs"),
+    [
+        (("--count", "3"), {"count": 3}),
+        (("--count=3", "text=a"), {"count": 3, "text": "a"}),
+        (("--flag", "--text", "--odd"), {"flag": True, "text": "--odd"}),
+        (("--no-flag",), {"flag": False}),
+        (("--flag=false",), {"flag": False}),
+        (("--tags", "a", "--tags", "b"), {"tags": ["a", "b"]}),
+    ],
+)
+def test_an_option_is_an_input(words: tuple[str, ...], inputs: dict[str, Any]) -> None:
+    assert gather(TOOL, words, None) == inputs
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"), [(("--cuont", "3"), "did you mean count"), (("--zzz",), "--help"), (("--count",), "count=VALUE")]
+)
+def test_an_option_that_is_not_an_input_or_lacks_its_value_is_a_usage_error(words: tuple[str, ...], hint: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        gather(TOOL, words, None)
+    assert hint in refused.value.hint

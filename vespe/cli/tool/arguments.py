@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from vespe import defaults, errors
 from vespe.calls.path import parsed_arguments
+from vespe.cli.signature import inputs
 from vespe.documents import strict_json
 from vespe.files import atomic
 from vespe.models import JsonObject, JsonValue, Tool
@@ -16,16 +17,54 @@ def gather(tool: Tool, pairs: Sequence[str], args: str | None) -> JsonObject | b
     """Return the arguments of a call: the `--args` object with every KEY=VALUE laid over it.
 
     Without pairs the text of `--args` is given as it came, so that the call itself says what is wrong with it.
-    Raises UsageError for a word that is no pair or a file that cannot be read, ParsingError for text that is not JSON.
+    Raises UsageError for a word that is not a pair or a file that cannot be read, ParsingError for text that is not JSON.
     """
+    pairs = as_pairs(tool, pairs)
     given = _text_of(args) if args is not None else b"{}"
     if not pairs:
         return given
-    inputs = parsed_arguments(given)
+    whole = parsed_arguments(given)
     from_pairs: JsonObject = {}
     for key, value in (_pair(tool, word) for word in pairs):
         from_pairs[key] = _joined(tool, key, from_pairs, value)
-    return inputs | from_pairs
+    return whole | from_pairs
+
+
+def as_pairs(tool: Tool, words: Sequence[str]) -> list[str]:
+    """Return the words with each option of the tool, `--key value`, `--key=value`, `--flag` or `--no-flag`, as KEY=VALUE.
+
+    Raises UsageError for an option that is not one of the tool's inputs, or lacks its value.
+    """
+    found, rest = [], iter(words)
+    for word in rest:
+        if not word.startswith("--"):
+            found.append(word)
+            continue
+        option, equals, value = word[2:].partition("=")
+        key, off = _input_of(tool, option)
+        if off or (not equals and "boolean" in _types(_property(tool, key), tool.input_schema)):
+            value = "false" if off else "true"
+        elif not equals:
+            value = next(rest, "")
+            if not value:
+                raise errors.UsageError(f"--{option} needs a value", hint=f"--{option} VALUE, or {key}=VALUE")
+        found.append(f"{key}={value}")
+    return found
+
+
+def _input_of(tool: Tool, option: str) -> tuple[str, bool]:
+    """Return the input that an option names, and whether it is the `--no-` form of a boolean."""
+    from vespe.cli.near import meant
+
+    names = [key for key, _, _ in inputs(tool.input_schema)]
+    known = {form: key for key in names for form in (key.replace("_", "-"), key)}
+    if option in known:
+        return known[option], False
+    plain = option.removeprefix("no-")
+    if plain != option and plain in known and "boolean" in _types(_property(tool, known[plain]), tool.input_schema):
+        return known[plain], True
+    hint = meant(option, names) or f"`vespe tool run {tool.name} --help` shows its inputs"
+    raise errors.UsageError(f"{tool.name} has no input {option!r}, and `vespe tool run` has no such option", hint=hint)
 
 
 def _text_of(args: str) -> bytes:

@@ -1,5 +1,7 @@
 """`vespe tool run`: resolve, trust, check the arguments, run, check the output."""
 
+import sys
+
 import click
 
 from vespe import errors
@@ -7,7 +9,7 @@ from vespe.calls import examples
 from vespe.calls.path import CallPath, refused
 from vespe.calls.registry import ToolRegistry
 from vespe.cli import boundary, options, report
-from vespe.cli.tool import arguments
+from vespe.cli.tool import arguments, input_help
 from vespe.documents import strict_json
 from vespe.models import Call, Outcome
 from vespe.projects.workspace import open_workspace
@@ -16,11 +18,12 @@ from vespe.tools.fields import MAX_TIMEOUT_S
 
 @click.command(
     "run",
-    context_settings={"ignore_unknown_options": False},
+    context_settings={"ignore_unknown_options": True},
+    add_help_option=False,
     epilog="Example: vespe tool run write_file path=notes.txt content=@draft.txt",
 )
-@click.argument("name")
-@click.argument("pairs", nargs=-1, metavar="[KEY=VALUE]...")
+@click.argument("name", required=False, metavar="NAME")
+@click.argument("pairs", nargs=-1, metavar="[KEY=VALUE|--KEY VALUE]...")
 @click.option("--args", metavar="JSON|@FILE|-", help="The arguments as one JSON object, from the command line, a file or stdin.")
 @click.option("--timeout", type=click.FloatRange(0, MAX_TIMEOUT_S, min_open=True), metavar="SECONDS", help="Default: the tool's, or 30.")
 @click.option("--dry-run", is_flag=True, help="Check the arguments and show what would run, without running it.")
@@ -29,8 +32,11 @@ from vespe.tools.fields import MAX_TIMEOUT_S
 @options.trust_option
 @options.project_option
 @options.json_option
+@click.option("-h", "--help", "helped", is_flag=True, help="Show this message, or with a NAME what the tool takes.")
+@click.pass_context
 def command(
-    name: str,
+    context: click.Context,
+    name: str | None,
     pairs: tuple[str, ...],
     args: str | None,
     timeout: float | None,
@@ -40,11 +46,17 @@ def command(
     trusted: bool,
     project_dir: str | None,
     as_json: bool,
+    helped: bool,
 ) -> int:
     """Check the arguments and run a tool.
 
-    KEY=VALUE is typed by the tool's schema; KEY:=JSON is raw JSON; KEY=@FILE reads a file.
+    KEY=VALUE and --KEY VALUE are typed by the tool's schema; KEY:=JSON is raw JSON; KEY=@FILE reads a file. `vespe tool run NAME --help`
+    shows what the tool takes.
     """
+    if name is None or name.startswith("-"):
+        return _page(context) if helped and name is None else _nameless(context, name)
+    if helped:
+        return input_help.show(context, open_workspace(project_dir).tool(name))
     workspace = open_workspace(project_dir)
     for warning in workspace.warnings:
         report.warn(warning)
@@ -66,6 +78,15 @@ def command(
     return _answer(outcome, as_json)
 
 
+def _page(context: click.Context) -> int:
+    click.echo(context.get_help(), color=report.coloured(sys.stdout))
+    return 0
+
+
+def _nameless(context: click.Context, name: str | None) -> int:
+    raise click.UsageError(f"put the tool's name before {name}" if name else "Missing argument 'NAME'", context)
+
+
 def _answer(outcome: Outcome, as_json: bool) -> int:
     if as_json:
         report.emit_json(outcome.to_dict())
@@ -82,6 +103,8 @@ def _show(outcome: Outcome) -> None:
         report.warn(text)
     if outcome.error is not None:
         report.error(outcome.error.message, outcome.error.hint)
+        if outcome.error.code == errors.InvalidArguments.code:
+            report.next_step(f"`vespe tool run {outcome.tool} --help` shows what it takes")
     else:
         report.emit_result(outcome.result)
     if outcome.output_file:

@@ -1,10 +1,13 @@
 """`vespe tool show`: one tool, in Vespe's own or a model API's shape."""
 
+import sys
+
 import click
 
 from vespe.adapters import SHAPES
 from vespe.cli import options, report
 from vespe.documents import strict_json
+from vespe.lazy import shutil
 from vespe.models import JsonObject, Tool
 from vespe.projects.workspace import open_workspace
 
@@ -31,11 +34,11 @@ def document_of(tool: Tool) -> JsonObject:
 
 
 def _show(tool: Tool) -> None:
-    kind = tool.implementation.type if tool.implementation else "in-process"
-    report.emit(f"{tool.name}  ({kind}, {tool.scope})")
+    runs = tool.implementation.type if tool.implementation else "in-process"
+    report.emit(f"{tool.name}  ({runs}, {tool.scope})")
     report.emit(f"  uid   {tool.uid}")
     report.emit(f"  path  {tool.directory}")
-    report.emit(f"\n{tool.description}\n")
+    report.emit(f"\n{_wrapped(tool.description)}\n")
     properties = tool.input_schema.get("properties", {})
     required = tool.input_schema.get("required", [])
     report.emit("Inputs:" if properties else "Inputs: none")
@@ -44,23 +47,27 @@ def _show(tool: Tool) -> None:
         need = (
             "required" if key in required else f"default {strict_json.compact_json(facts['default'])}" if "default" in facts else "optional"
         )
-        report.emit(f"  {key}  {_kind(facts)}, {need}" + (f": {facts['description']}" if "description" in facts else ""))
+        report.emit(f"  {key}  {kind(facts)}, {need}" + (f": {facts['description']}" if "description" in facts else ""))
     if tool.output_schema is not None:
-        report.emit(f"Output: {_kind(tool.output_schema)}")
+        report.emit(f"Output: {kind(tool.output_schema)}")
     if tool.secrets:
         report.emit(f"Secrets: {', '.join(tool.secrets)}")
     if text := tool.documentation:
         report.emit(f"\n{text.rstrip()}")
 
 
-def _kind(schema: JsonObject) -> str:
+def _wrapped(text: str) -> str:
+    return click.wrap_text(text, width=shutil.get_terminal_size().columns) if sys.stdout.isatty() else text
+
+
+def kind(schema: JsonObject) -> str:
     """Say in a few words what a schema asks for."""
     if "enum" in schema:
         return "one of " + ", ".join(strict_json.compact_json(value) for value in schema["enum"])
     branches = schema.get("anyOf") or schema.get("oneOf")
     if isinstance(branches, list):
-        return " or ".join(_kind(branch) for branch in branches if isinstance(branch, dict))
-    kind = schema.get("type", "any value")
-    named = " or ".join(map(str, kind)) if isinstance(kind, list) else str(kind)
+        return " or ".join(kind(branch) for branch in branches if isinstance(branch, dict))
+    types = schema.get("type", "any value")
+    named = " or ".join(map(str, types)) if isinstance(types, list) else str(types)
     items = schema.get("items")
-    return f"{named} of {_kind(items)}" if isinstance(items, dict) and kind == "array" else named
+    return f"{named} of {kind(items)}" if isinstance(items, dict) and types == "array" else named

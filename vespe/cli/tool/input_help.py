@@ -1,0 +1,38 @@
+"""The help of one tool, as `vespe tool run NAME --help` shows it: its inputs as options, and a command to copy."""
+
+import sys
+
+import click
+
+from vespe.cli import report, signature
+from vespe.cli.tool.show import kind
+from vespe.documents import strict_json
+from vespe.models import JsonObject, Tool
+
+
+def show(context: click.Context, tool: Tool) -> int:
+    """Print what a tool takes; returns the exit code, 0."""
+    formatter = context.make_formatter()
+    formatter.write_usage(f"vespe tool run {report.one_line(tool.name)}", _usage(tool))
+    formatter.write_paragraph()
+    with formatter.indentation():
+        formatter.write_text(report.one_line(tool.description))
+    rows = [(f"--{key} {key.upper()}", _said(facts, needed=needed)) for key, facts, needed in signature.inputs(tool.input_schema)]
+    if rows:
+        with formatter.section("Inputs"):
+            formatter.write_dl([(report.one_line(name), report.one_line(text)) for name, text in rows])
+    formatter.write_paragraph()
+    formatter.write_text(f"Example: {report.one_line(signature.example(tool.name, tool.input_schema))}")
+    click.echo(formatter.getvalue(), nl=False, color=report.coloured(sys.stdout))
+    return 0
+
+
+def _usage(tool: Tool) -> str:
+    words = [f"{key}={key.upper()}" if needed else f"[{key}={key.upper()}]" for key, _, needed in signature.inputs(tool.input_schema)]
+    return report.one_line(" ".join(words))
+
+
+def _said(facts: JsonObject, *, needed: bool) -> str:
+    default = f"default {strict_json.compact_json(facts['default'])}" if "default" in facts else "optional"
+    text = str(facts.get("description", ""))
+    return f"{kind(facts)}, {'required' if needed else default}" + (f": {text}" if text else "")
