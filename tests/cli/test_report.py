@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.support.terminal import on_a_terminal
+from tests.support.terminal import on_a_terminal, plain
 from vespe.cli import report
 
 NASTY = "a\x1b[31m\u202eb"
@@ -38,3 +38,11 @@ def test_the_next_step_is_for_a_person_alone(capsys: pytest.CaptureFixture[str])
     report.next_step("do this")
     assert capsys.readouterr().err == ""
     assert on_a_terminal("from vespe.cli import report; report.next_step('do this')") == "next: do this\n"
+
+
+def test_a_result_has_colour_on_a_terminal_and_says_the_same() -> None:
+    code = "from vespe.cli import report; report.emit_result({'a': [1, 'x: true', None]})"
+    shown = on_a_terminal(code, NO_COLOR="")
+    assert '\x1b[34m"a"' in shown and "\x1b[33m1" in shown and '\x1b[32m"x: true"' in shown
+    assert json.loads(plain(shown)) == {"a": [1, "x: true", None]}
+    assert "\x1b[" not in on_a_terminal(code, NO_COLOR="1")

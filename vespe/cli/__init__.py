@@ -105,9 +105,9 @@ class LazyGroup(click.Group):
 
 
 def _completed(command: click.Command, name: str) -> click.Command:
-    from vespe.cli import complete
+    from vespe.cli import completion
 
-    return command if name == "create" else complete.attach(command)
+    return command if name == "create" else completion.attach(command)
 
 
 def _no_color(ctx: click.Context, param: click.Parameter, value: bool) -> None:

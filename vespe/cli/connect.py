@@ -8,6 +8,7 @@ import click
 from vespe import defaults, errors
 from vespe.cli import options, report
 from vespe.cli.mcp import config
+from vespe.cli.waiting import waiting
 from vespe.documents import strict_json
 from vespe.mcp_server.clients import entries
 from vespe.mcp_server.clients.table import CLIENTS, Client
@@ -72,7 +73,8 @@ def _checked(client: Client, started: list[str], root: str) -> JsonObject:
     begun = time.monotonic()
     try:
         asked = process.Command(argv=argv, cwd=root, env=dict(os.environ), stdin=lines.encode(), timeout_s=_PATIENCE_S)
-        answer = process.run(asked).stdout.splitlines()
+        with waiting(f"starting the server as {client.title} would"):
+            answer = process.run(asked).stdout.splitlines()
         tools = next(said["result"]["tools"] for said in map(strict_json.parse_object, answer) if said.get("id") == 1)
     except errors.VespeError as error:
         return {"ok": False, "why": str(error), "tools": []}

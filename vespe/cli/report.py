@@ -1,14 +1,17 @@
 """What a person or a script sees: sentences on stderr, data on stdout; tables and colour on a terminal only."""
 
 import os
+import re
 import sys
-from typing import Any
+from typing import Any, Final
 
 import click
 
 from vespe.cli.escaping import inert, inert_json, inert_line
 from vespe.documents import strict_json
 from vespe.models import JsonValue
+
+_JSON: Final = re.compile(r'("(?:[^"\\]|\\.)*")(?=:)|("(?:[^"\\]|\\.)*")|(-?\d[\d.eE+-]*|true|false|null)')
 
 
 def note(text: str) -> None:
@@ -68,7 +71,18 @@ def emit_result(result: JsonValue) -> None:
     if sys.stdout.isatty():
         text = inert(text)
         text += "" if text.endswith("\n") else "\n"
+        text = text if isinstance(result, str) or not coloured(sys.stdout) else _coloured_json(text)
     click.echo(text, nl=False, color=True)
+
+
+def _coloured_json(text: str) -> str:
+    """Colour the keys, strings and other scalars of a JSON document."""
+
+    def styled(found: re.Match[str]) -> str:
+        key, string, other = found.groups()
+        return click.style(key, fg="blue") if key else click.style(string, fg="green") if string else click.style(other, fg="yellow")
+
+    return _JSON.sub(styled, text)
 
 
 def count(number: int, noun: str) -> str:

@@ -10,6 +10,7 @@ from vespe.calls.path import CallPath, refused
 from vespe.calls.registry import ToolRegistry
 from vespe.cli import boundary, options, report
 from vespe.cli.tool import arguments, input_help
+from vespe.cli.waiting import waiting
 from vespe.documents import strict_json
 from vespe.models import Call, Outcome
 from vespe.projects.workspace import open_workspace
@@ -70,7 +71,8 @@ def command(
     if dry_run:
         report.emit_json(path.plan(tool, call))
         return 0
-    outcome = path.run_tool(tool, call)
+    with waiting(f"running {tool.name}"):
+        outcome = path.run_tool(tool, call)
     if save_example and outcome.ok:
         inputs = given if isinstance(given, dict) else strict_json.parse_object(given, path="--args")
         examples.keep_example(tool, inputs, outcome.result)
