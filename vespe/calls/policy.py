@@ -155,7 +155,7 @@ def clients_policy(path: CallPath, *, ask: str = "deny") -> CallPolicy | None:
     What is denied stays denied; what a rule asks for is denied or, with `ask` "allow", allowed: Vespe cannot ask here.
     """
     if ask not in ("deny", "allow"):
-        raise UsageError(f"{ask!r} is no answer to what a rule asks for: it is deny or allow")
+        raise UsageError(f"{ask!r} is not an answer to what a rule asks for: it is deny or allow")
     policy = policy_of(path, policy="all", ask=(lambda question: Answer(allowed=True)) if ask == "allow" else None)
     return None if policy.allows_all else policy
 
