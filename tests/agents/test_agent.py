@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from tests.adapters.streams.streamed import anthropic_body, ollama_body, openai_body
-from tests.agents.agents_on_disk import NUMBER, Bench, assert_consistent, call
+from tests.agents.agents_on_disk import NUMBER, READ_ONLY, Bench, assert_consistent, call
 from tests.agents.providers.serving import KINDS, asking, chunked, sent
 from tests.support.ondisk import python_tool
-from vespe import Agent, AgentOptions, Limits, Project, run_loop
+from vespe import Agent, AgentOptions, Answer, Limits, Project, Question, run_loop
 from vespe.agents.providers.simulated import SimulatedProvider
-from vespe.errors import InvalidDocument, NotTrusted
+from vespe.errors import InvalidDocument, NotTrusted, UsageError
 from vespe.projects import user_config
 from vespe.projects.project import read_config
 from vespe.trust.gate import untrust
@@ -157,3 +157,46 @@ def test_b3_a_model_is_not_shown_what_the_configuration_denies_and_cannot_call_i
     agent = bench.agent([call("wipe"), call("add")], "end")
     agent.run("go")
     assert list(agent.tools) == ["add"] and bench.ran == ["add"]
+
+
+@pytest.mark.parametrize("returned", ["once", True, None, Answer(allowed=True, holds="for ever")])
+def test_an_answer_that_is_none_is_told_in_a_sentence_and_nothing_runs(bench: Bench, returned: Any) -> None:
+    bench.tool("write")
+    with pytest.raises(UsageError, match=r"must return a vespe\.Answer that holds once, session or project, not "):
+        bench.agent([call("write")], "end", approve="ask", ask=lambda question: returned).run("go")
+    assert bench.ran == []
+
+
+def test_a_person_is_asked_with_the_inputs_and_their_answer_counts(bench: Bench) -> None:
+    asked: list[Question] = []
+    bench.tool("write", schema=NUMBER)
+
+    def ask(question: Question) -> Answer:
+        asked.append(question)
+        return Answer(allowed=question.inputs["n"] == 1)
+
+    result = bench.agent([call("write", {"n": 1}), call("write", {"n": 2})], "end", approve="ask", ask=ask).run("go")
+    assert [one.ran for one in result.calls] == [True, False] and [question.tool.name for question in asked] == ["write", "write"]
+
+
+def test_a_conversation_of_many_turns_translates_each_message_once(bench: Bench) -> None:
+    bench.tool("step", annotations=READ_ONLY)
+    agent = bench.agent(*[[call("step")]] * 30, "end", limits=Limits(max_iterations=40))
+    translated = agent.transcript.messages.translated(("openai", frozenset()), Counted)  # type: ignore[attr-defined]  # a Conversation
+    agent.run("go")
+    assert translated.given == list(range(61))
+
+
+class Counted:
+    """Stands in the place of OpenAI's translation, and notes which messages it was given."""
+
+    def __init__(self) -> None:
+        self.given: list[int] = []
+        self.said: list[Any] = []
+
+    def add(self, message: Any, index: int) -> None:
+        self.given.append(index)
+        self.said.append(message)
+
+    def messages(self) -> list[Any]:
+        return list(self.said)

@@ -89,6 +89,11 @@ class Calls(Generic[T]):
         self._turn += 1
         self._latest, self._named, self._open_now = deque(), {}, 0
 
+    def settle(self, call: Waiting[T]) -> None:
+        """Take note that a call has a result."""
+        self._open_now -= not call.answered and call.turn == self._turn
+        call.answered = True
+
     def answer(self, given: object, name: object = None) -> Waiting[T] | None:
         """Return the call that a result answers, or None where there is none left.
 
@@ -105,8 +110,7 @@ class Calls(Generic[T]):
     def _first(self, calls: deque[Waiting[T]] | None) -> Waiting[T] | None:
         while calls:
             if not (call := calls.popleft()).answered:
-                call.answered = True
-                self._open_now -= call.turn == self._turn
+                self.settle(call)
                 return call
         return None
 

@@ -82,9 +82,14 @@ def checked(messages: Iterable[JsonObject]) -> list[JsonObject]:
         raise InvalidDocument(f"must be a list of messages, not {kind(messages)}", path="messages")
     listed = list(messages)
     for index, message in enumerate(listed):
-        if not isinstance(message, dict):
-            refuse(index, f"must be an object with a `role`, not {kind(message)}")
+        refuse_no_object(message, index)
     return listed
+
+
+def refuse_no_object(message: object, index: int) -> None:
+    """Raise InvalidDocument where a message is not an object."""
+    if not isinstance(message, dict):
+        refuse(index, f"must be an object with a `role`, not {kind(message)}")
 
 
 def copied(value: JsonValue, index: int) -> Any:

@@ -34,9 +34,9 @@ class AgentOptions:
     """What an agent does beside asking its model.
 
     `tools` names tools, `kit` one scope, and without either every available tool is shown. `approve` is one of
-    `policy.POLICIES`; `ask` asks a person, and without it what would be asked is denied. `strict` shows tools in OpenAI's
-    strict mode. `request` is what the vendor's request takes besides (`temperature`, …). `on_start` is told of each call as its tool
-    begins, `on_result` of each result; `known` gives what became of a call in a recording, which is then not run.
+    `policy.POLICIES`; `ask` is given a Question and returns an Answer, and without it what would be asked is denied. `strict` shows
+    tools in OpenAI's strict mode. `request` is what the vendor's request takes besides (`temperature`, …). `on_start` is told of each
+    call as its tool begins, `on_result` of each result; `known` gives what became of a call in a recording, which is then not run.
     """
 
     tools: Sequence[str] | None = None
@@ -78,7 +78,7 @@ class Agent:
         if self.path.sessions is None:
             self.path = replace(self.path, sessions=self._sessions)
         self.options = options or AgentOptions()
-        self.transcript = transcript or Transcript(model=provider.model)
+        self.transcript = transcript or Transcript(model=provider.model, provider=provider.name)
         policy = policy_of(self.path, policy=self.options.approve, ask=self.options.ask)
         found = chosen(self.path.workspace, names=self.options.tools, kit=self.options.kit)
         shown = tool_set((tool for tool in found if not policy.why_never(tool)), strict=self.options.strict)

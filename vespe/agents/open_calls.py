@@ -1,7 +1,7 @@
 """Which calls of a conversation have no result yet, and which ids are used; results pair with calls as the adapters pair them."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from vespe.adapters import messages as adapter_messages
 from vespe.adapters.calls import Calls, Waiting
@@ -22,45 +22,65 @@ class ModelCall:
     repeated: bool = False
 
 
-@dataclass(slots=True)
 class Turns:
-    """What a conversation's calls are: `last` is the index of the last message with calls, -1 where there is none.
+    """A conversation's calls and results, read message after message.
 
-    `open` are the calls of that message without a result, in order. `stray` is the index of a message whose calls were
-    never answered although the conversation went on, or None; `lost` that of a result that answers no call, or None. `results`
-    are the indices of the last turn's results by the places of their calls.
+    `last` is the index of the last message with calls, -1 where there is none; `results` are the indices of that turn's results by
+    the places of their calls. `stray` is the index of a message whose calls were never answered although the conversation went on,
+    or None; `lost` that of a result that answers no call, or None. `length` counts the messages and `count` the calls so far.
     """
 
-    open: list[ModelCall]
-    last: int = -1
-    stray: int | None = None
-    lost: int | None = None
-    results: dict[int, int] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self.last, self.length, self.count = -1, 0, 0
+        self.stray: int | None = None
+        self.lost: int | None = None
+        self.results: dict[int, int] = {}
+        self._calls: Calls[tuple[int, ModelCall]] = Calls()
+        self._waiting: list[Waiting[tuple[int, ModelCall]]] = []
+        self._used: set[str] = set()
+
+    @property
+    def open(self) -> list[ModelCall]:
+        """The last turn's calls without a result, in order."""
+        return [one.kept[1] for one in self._waiting if not one.answered]
+
+    def add(self, message: JsonObject) -> None:
+        """Read the next message."""
+        index, role = self.length, message.get("role")
+        self.length += 1
+        if role == "tool":
+            self._add_result(message, index)
+            return
+        self.stray = self.stray if self.stray is not None or not self.open else self.last
+        if role == "assistant":
+            self._calls.begin_turn()
+            given = [_call(call, place, self._used) for place, call in enumerate(calls_of(message))]
+            self._waiting = [self._calls.add(call.call_id, call.name, (index, call)) for call in given]
+            self.count += len(given)
+            if given:
+                self.last, self.results = index, {}
+
+    def settle(self, places: Iterable[int], *, length: int) -> None:
+        """Take note that the last turn's calls at these places have results now, in order directly behind it; of `length` messages."""
+        self.results = {place: self.last + 1 + number for number, place in enumerate(sorted(places))}
+        for one in self._waiting:
+            if one.kept[0] == self.last and one.kept[1].place in self.results:
+                self._calls.settle(one)
+        self.length = length
+
+    def _add_result(self, message: JsonObject, index: int) -> None:
+        answered = self._calls.answer(message.get("tool_call_id"), message.get("name"))
+        if answered is None:
+            self.lost = index if self.lost is None else self.lost
+        elif answered.kept[0] == self.last:
+            self.results[answered.kept[1].place] = index
 
 
 def read_turns(messages: Sequence[JsonObject]) -> Turns:
     """Read a conversation's calls; linear in its messages. Raises InvalidDocument for what are no messages."""
-    calls: Calls[tuple[int, ModelCall]] = Calls()
-    waiting: list[Waiting[tuple[int, ModelCall]]] = []
-    used: set[str] = set()
-    found = Turns(open=[])
-    for index, message in enumerate(adapter_messages.checked(messages)):
-        role = message.get("role")
-        if role == "tool":
-            answered = calls.answer(message.get("tool_call_id"), message.get("name"))
-            if answered is None:
-                found.lost = index if found.lost is None else found.lost
-            elif answered.kept[0] == found.last:
-                found.results[answered.kept[1].place] = index
-            continue
-        found.stray = found.stray if found.stray is not None or not _open(waiting) else found.last
-        if role == "assistant":
-            calls.begin_turn()
-            given = [_call(call, place, used) for place, call in enumerate(calls_of(message))]
-            waiting = [calls.add(call.call_id, call.name, (index, call)) for call in given]
-            if given:
-                found.last, found.results = index, {}
-    found.open = _open(waiting)
+    found = Turns()
+    for message in adapter_messages.checked(messages):
+        found.add(message)
     return found
 
 
@@ -94,7 +114,3 @@ def _call(call: JsonObject, place: int, used: set[str]) -> ModelCall:
     used.add(call_id)
     arguments = held.get("arguments", held.get("input"))
     return ModelCall(call_id=call_id, name=name if isinstance(name, str) else "", arguments=arguments, place=place, repeated=repeated)
-
-
-def _open(waiting: list[Waiting[tuple[int, ModelCall]]]) -> list[ModelCall]:
-    return [one.kept[1] for one in waiting if not one.answered]

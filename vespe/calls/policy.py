@@ -114,6 +114,11 @@ class CallPolicy:
             return f"calls of {tool.name!r} need the user's approval, and nobody can be asked here"
         why = "the configuration asks for it" if asking else "the tool is not marked as read-only"
         answer = self._ask(Question(tool=tool, inputs=inputs, why=why))
+        if not isinstance(answer, Answer) or answer.holds not in (ONCE, SESSION, PROJECT):
+            raise UsageError(
+                f"what asks about calls must return a vespe.Answer that holds once, session or project, not {answer!r:.80}",
+                hint='return Answer(allowed=True), or Answer(allowed=False, holds="session")',
+            )
         if answer.holds != ONCE:
             self._keep(tool, answer, asking)
         return "" if answer.allowed else f"the user has denied this call of {tool.name!r}"

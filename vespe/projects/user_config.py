@@ -18,7 +18,7 @@ from vespe.models import JsonObject, JsonValue
 from vespe.projects import provider_settings
 
 _PROJECTS_OWN: Final = ("lint", "tool_budget")
-KEYS: Final = ("allow_hosts", "allowed_signers", "approvals", "files", "providers", "sandbox", "secrets")
+KEYS: Final = ("agent", "allow_hosts", "allowed_signers", "approvals", "files", "providers", "sandbox", "secrets")
 """The settings that there are; a file may hold others, which are kept and mean nothing."""
 SANDBOX: Final = ("off", "auto", "require")
 """From the widest to the tightest."""
@@ -32,6 +32,7 @@ class UserConfig:
 
     `allow_hosts` are the private hosts (`127.0.0.1:8080`) that HTTP tools may reach; `secrets` are values by the name of
     the environment variable that they stand in for; `sandbox` is `auto`, `require` or `off`.
+    `agent` names the `provider` and the `model` that agents ask where nobody names another.
     `allowed_signers` is the file (as ssh-keygen reads it) of those whose signed tags count; "" for none.
     `files` are the patterns of what file tools may write although other programs execute it, and of what they must not read.
     """
@@ -39,6 +40,7 @@ class UserConfig:
     allow_hosts: tuple[str, ...] = ()
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
     providers: JsonObject = field(default_factory=dict, repr=False)
+    agent: Mapping[str, str] = field(default_factory=dict)
     approvals: JsonObject = field(default_factory=dict)
     sandbox: str = "auto"
     allowed_signers: str = ""
@@ -193,7 +195,12 @@ def _checked(document: JsonObject, path: str) -> UserConfig:
         provider_settings.read_settings(name, value, path=path)
     if sandbox not in SANDBOX:
         raise fields.wrong_type('"auto", "require" or "off"', sandbox, path=path, pointer="/sandbox")
+    agent = fields.mapping(document, "agent", path=path)
+    for key, value in agent.items():
+        if not isinstance(value, str):
+            raise fields.wrong_type("a string", value, path=path, pointer=f"/agent/{escape_pointer(key)}")
     return UserConfig(
+        agent=agent,
         allow_hosts=fields.strings(document, "allow_hosts", path=path),
         secrets=secrets,
         providers=providers,

@@ -2,6 +2,7 @@
 
 import pytest
 
+from vespe.agents.transcripts import Transcript
 from vespe.cli.agent.recording import Recorded
 from vespe.cli.agent.setup import Wanted
 from vespe.errors import UsageError
@@ -17,4 +18,4 @@ def wanted() -> Wanted:
 @pytest.mark.parametrize(("record", "replay", "run_tools"), [(None, None, True), ("a", "b", False)])
 def test_options_that_exclude_each_other_are_refused(wanted: Wanted, record: str | None, replay: str | None, run_tools: bool) -> None:
     with pytest.raises(UsageError):
-        Recorded(record=record, replay=replay, run_tools=run_tools).provider(wanted)
+        Recorded(record=record, replay=replay, run_tools=run_tools).provider(wanted, Transcript())

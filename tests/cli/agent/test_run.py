@@ -1,7 +1,9 @@
 """`vespe agent run`."""
 
+import gc
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -13,7 +15,11 @@ from typing import Any
 import pytest
 
 from tests.agents.agents_on_disk import assert_consistent, call, results, turn_of
+from tests.agents.providers.serving import HELLO
+from tests.agents.providers.serving import said as serving
+from tests.support.loopback import Loopback
 from tests.support.ondisk import PATIENCE_S, interruptible, python_tool, write_tool
+from vespe.projects import user_config
 
 Command = Callable[..., Any]
 SLEEP = {"type": "shell_command", "entrypoint": "sleep", "args": {"argv": ["600"]}}
@@ -124,6 +130,44 @@ def test_what_cannot_be_meant_is_2_and_nothing_is_sent(command: Command, project
     said = command("agent", "run", *arguments, "--json")
     assert (said.code, said.document["error"]["code"]) == (2, "usage"), said.err
     assert (project / "there.json").read_text(encoding="utf-8") == "[]"
+
+
+@pytest.mark.parametrize(("limit", "prompt"), [(("--max-calls", "1"), False), (("--max-iterations", "1"), True)])
+def test_the_hint_of_a_run_that_was_stopped_is_a_command_that_goes_on(
+    command: Command, project: Path, marking: Path, limit: tuple[str, str], prompt: bool
+) -> None:
+    turns = [[call("mark")] * 2, "stopped"] if prompt else [[call("mark")] * 2]
+    first = command("agent", "run", "go", *script(project, *turns), "--approve", "all", "--save", "it is kept.json", *limit)
+    hint = shlex.split(first.err.partition("hint: `")[2].partition("`")[0])
+    assert first.code == 1 and hint[:3] == ["vespe", "agent", "run"] and "it is kept.json" in hint and ("go on" in hint) is prompt
+    script(project, "end")
+    second = command(*hint[1:])
+    assert (second.code, second.out) == (0, "end\n"), second.err
+
+
+def test_a_conversation_goes_on_with_the_provider_and_the_model_that_it_was_had_with(command: Command, project: Path) -> None:
+    with Loopback(serving(HELLO)) as server:
+        user_config.set_value("providers.mine", {"api": "openai", "base_url": server.url("/v1")})
+        user_config.set_value("agent", {"provider": "mine", "model": "small"})
+        assert command("agent", "run", "go", "--no-stream", "--save", "kept.json").out == "Hello\n"
+        user_config.set_value("agent", {"provider": "openai", "model": "big"})
+        assert command("agent", "run", "more", "--no-stream", "--resume", "kept.json").out == "Hello\n"
+        assert command("agent", "run", "more", "--no-stream", "--resume", "kept.json", "--model", "other").out == "Hello\n"
+    assert [json.loads(request.partition(b"\r\n\r\n")[2])["model"] for request in server.requests] == ["small", "small", "other"]
+
+
+@pytest.mark.parametrize("setting", [{"provider": 3}, {"model": []}])
+def test_a_default_provider_that_is_no_name_is_refused(command: Command, project: Path, setting: Any) -> None:
+    assert command("config", "set", "agent", json.dumps(setting)).code == 2
+    assert command("config", "set", "agent.provider", "ollama").code == 0 and command("config", "get", "agent.provider").out == "ollama\n"
+
+
+def test_a_conversation_is_had_with_the_garbage_collector_on(command: Command, project: Path) -> None:
+    gc.disable()
+    try:
+        assert command("agent", "run", "go", *script(project, "end")).code == 0 and gc.isenabled()
+    finally:
+        gc.enable()
 
 
 def test_a_recording_is_replayed_without_running_a_tool_and_a_difference_is_told(command: Command, project: Path, marking: Path) -> None:

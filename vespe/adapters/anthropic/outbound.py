@@ -8,7 +8,8 @@ from typing import Final
 from vespe.adapters.anthropic.contents import assistant_blocks, call_block, is_blank, result_block, system_blocks, user_blocks
 from vespe.adapters.anthropic.speakers import literal, marked, speaker
 from vespe.adapters.calls import Calls, Waiting, calls_of, function_of
-from vespe.adapters.messages import checked, plain_text, quoted, quoted_names, refuse
+from vespe.adapters.messages import plain_text, quoted, quoted_names, refuse
+from vespe.adapters.translated import translated
 from vespe.models import JsonObject, JsonValue
 
 _SYSTEM: Final = ("system", "developer")
@@ -62,11 +63,53 @@ def from_openai_messages(messages: Iterable[JsonObject], *, settle_system: bool 
     Raises InvalidDocument, naming the message's index, for what Anthropic's rules forbid and nothing can mend: a result
     without its call, a call without its result before the conversation goes on, content that Anthropic does not take.
     """
-    turns = _turns(checked(messages))
-    _refuse_unanswered(turns)
-    leading = list(takewhile(lambda turn: turn.role == "system", turns))
-    said = turns[len(leading) :]
-    return {"system": _system(leading), "messages": list(_emitted(_settled(said) if settle_system else said))}
+    return translated(messages, ("anthropic", settle_system), lambda: _Outward(settle_system)).request()
+
+
+class _Outward:
+    """A conversation on its way out; see `from_openai_messages`.
+
+    `_turns` are those that what follows may still change: none before the last of the assistant's, once the request was made.
+    """
+
+    def __init__(self, settle_system: bool) -> None:
+        self._settle = settle_system
+        self._calls: Calls[_Turn] = Calls()
+        self._turns: list[_Turn] = []
+        self._system: JsonValue = None
+        self._made: list[JsonObject] = []
+
+    def add(self, message: JsonObject, index: int) -> None:
+        role = message.get("role")
+        if role == "assistant":
+            _assistant(self._turns, self._calls, message, index=index)
+        elif role in _RESULT:
+            _result(self._calls, message, index)
+        elif role == "user" or role in _SYSTEM:
+            own = "user" if role == "user" else "system"
+            if blocks := (user_blocks if own == "user" else system_blocks)(message, index):
+                name = speaker(message) if own == "user" else ""
+                plain = isinstance(message.get("content"), str)
+                _turn(self._turns, own, index).say(blocks, name=name, plain=plain, literal=own == "user" and literal(message))
+        else:
+            refuse(index, f"has the role {quoted(role)}; there are system, developer, user, assistant and tool", pointer="/role")
+
+    def request(self) -> JsonObject:
+        _refuse_unanswered(self._turns)
+        system = self._system
+        if system is None:
+            leading = list(takewhile(lambda turn: turn.role == "system", self._turns))
+            system = _system(leading)
+            if len(leading) == len(self._turns):
+                return {"system": system, "messages": []}
+            self._system, self._turns = system, self._turns[len(leading) :]
+        last = max((place for place, turn in enumerate(self._turns) if turn.role == "assistant"), default=0)
+        self._made += self._emitted(self._turns[:last])
+        self._turns = self._turns[last:]
+        return {"system": system, "messages": [*self._made, *self._emitted(self._turns)]}
+
+    def _emitted(self, turns: list[_Turn]) -> Iterator[JsonObject]:
+        return _emitted(_settled(turns) if self._settle else turns)
 
 
 def _system(turns: list[_Turn]) -> JsonValue:
@@ -74,26 +117,6 @@ def _system(turns: list[_Turn]) -> JsonValue:
         if any(block.get("type") != "text" for block in turn.blocks()):
             refuse(turn.index, "the system prompt at the beginning holds text only", pointer="/content")
     return turns[0].content() if len(turns) == 1 else [block for turn in turns for block in turn.blocks()]
-
-
-def _turns(messages: list[JsonObject]) -> list[_Turn]:
-    turns: list[_Turn] = []
-    calls: Calls[_Turn] = Calls()
-    for index, message in enumerate(messages):
-        role = message.get("role")
-        if role == "assistant":
-            _assistant(turns, calls, message, index=index)
-        elif role in _RESULT:
-            _result(calls, message, index)
-        elif role == "user" or role in _SYSTEM:
-            own = "user" if role == "user" else "system"
-            if blocks := (user_blocks if own == "user" else system_blocks)(message, index):
-                name = speaker(message) if own == "user" else ""
-                plain = isinstance(message.get("content"), str)
-                _turn(turns, own, index).say(blocks, name=name, plain=plain, literal=own == "user" and literal(message))
-        else:
-            refuse(index, f"has the role {quoted(role)}; there are system, developer, user, assistant and tool", pointer="/role")
-    return turns
 
 
 def _turn(turns: list[_Turn], role: str, index: int) -> _Turn:
@@ -160,8 +183,8 @@ def _emitted(turns: list[_Turn]) -> Iterator[JsonObject]:
             yield {"role": "user", "content": [*results, *turn.blocks()]}
         else:
             if results:
-                yield {"role": "user", "content": results}
+                yield {"role": "user", "content": list(results)}
             yield {"role": turn.role, "content": turn.content()}
         results = turn.results
     if results:
-        yield {"role": "user", "content": results}
+        yield {"role": "user", "content": list(results)}

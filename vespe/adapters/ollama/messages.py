@@ -23,6 +23,7 @@ from vespe.adapters.messages import (
     said,
     told,
 )
+from vespe.adapters.translated import translated
 from vespe.errors import InvalidDocument
 from vespe.models import JsonObject, JsonValue
 
@@ -41,22 +42,29 @@ def from_openai_messages(messages: Iterable[JsonObject]) -> JsonObject:
     Anthropic's. The rules and the encodings are in docs/adapters.md. Raises InvalidDocument, naming the message's index,
     for content that Ollama does not take.
     """
-    calls: Calls[None] = Calls()
-    made: list[JsonObject] = []
-    for index, message in enumerate(checked(messages)):
+    return {"system": [], "messages": list(translated(messages, "ollama", _Outward).made)}
+
+
+class _Outward:
+    """A conversation on its way out; see `from_openai_messages`."""
+
+    def __init__(self) -> None:
+        self.made: list[JsonObject] = []
+        self._calls: Calls[None] = Calls()
+
+    def add(self, message: JsonObject, index: int) -> None:
         role = _ROLES.get(message["role"]) if isinstance(message.get("role"), str) else None
         if role is None:
             refuse(index, f"has the role {quoted(message.get('role'))}; there are {', '.join(_ROLES)}", pointer="/role")
-        opens = role == "assistant" and (not made or made[-1]["role"] != "assistant")
+        opens = role == "assistant" and (not self.made or self.made[-1]["role"] != "assistant")
         if opens and (message.get("tool_calls") or message.get("function_call")):
-            calls.begin_turn()
+            self._calls.begin_turn()
             opens = False
-        spoken = _outward(message, role, calls, index=index)
+        spoken = _outward(message, role, self._calls, index=index)
         if spoken.keys() != {"role", "content"} or spoken["content"] or role == "tool":
             if opens:
-                calls.begin_turn()
-            made.append(spoken)
-    return {"system": [], "messages": made}
+                self._calls.begin_turn()
+            self.made.append(spoken)
 
 
 def to_openai_messages(messages: Iterable[JsonObject], system: JsonValue = None) -> list[JsonObject]:

@@ -6,7 +6,8 @@ from typing import Final
 from vespe.adapters import arguments
 from vespe.adapters.calls import Calls, calls_of, custom_text_of, function_of, is_custom, text_id
 from vespe.adapters.content_parts import readable_parts
-from vespe.adapters.messages import BLOCKS, ERROR_MARK, IS_ERROR, checked, copied, is_empty, kind, parts_of, quoted, refuse, said, told
+from vespe.adapters.messages import BLOCKS, ERROR_MARK, IS_ERROR, copied, is_empty, kind, parts_of, quoted, refuse, said, told
+from vespe.adapters.translated import translated
 from vespe.errors import InvalidDocument
 from vespe.models import JsonObject, JsonValue
 
@@ -35,24 +36,37 @@ def to_wire(messages: Iterable[JsonObject], *, keep: Collection[str] = ()) -> li
     mended as for Anthropic, arguments that are no text become their JSON text. Raises InvalidDocument, naming the
     message's index, for what OpenAI's format cannot say.
     """
-    made: list[JsonObject] = []
-    moved: list[JsonObject] = []
-    calls: Calls[None] = Calls()
-    for index, message in enumerate(checked(messages)):
-        if moved and message.get("role") != "tool":
-            made.append({"role": "user", "content": moved})
-            moved = []
-        if message.get("role") == "assistant" and (not made or made[-1]["role"] != "assistant"):
-            calls.begin_turn()
-        sent = _sent(message, calls, index=index, keep=keep)
+    kept = frozenset(keep)
+    return translated(messages, ("openai", kept), lambda: _Wire(kept)).messages()
+
+
+class _Wire:
+    """A conversation on its way out; see `to_wire`."""
+
+    def __init__(self, keep: frozenset[str]) -> None:
+        self._keep = keep
+        self._made: list[JsonObject] = []
+        self._moved: list[JsonObject] = []
+        self._calls: Calls[None] = Calls()
+
+    def add(self, message: JsonObject, index: int) -> None:
+        role, made = message.get("role"), self._made
+        if self._moved and role != "tool":
+            made.append({"role": "user", "content": self._moved})
+            self._moved = []
+        if role == "assistant" and (not made or made[-1]["role"] != "assistant"):
+            self._calls.begin_turn()
+        sent = _sent(message, self._calls, index=index, keep=self._keep)
         if _says_nothing(sent):
-            continue
-        if message.get("role") == "tool" and isinstance(sent["content"], list):
-            moved += _moved(sent)
-        if message.get("role") == "assistant" and made and made[-1].get("tool_calls"):
+            return
+        if role == "tool" and isinstance(sent["content"], list):
+            self._moved += _moved(sent)
+        if role == "assistant" and made and made[-1].get("tool_calls"):
             sent = _joined(made.pop(), sent, index)
         made.append(sent)
-    return [*made, {"role": "user", "content": moved}] if moved else made
+
+    def messages(self) -> list[JsonObject]:
+        return [*self._made, {"role": "user", "content": list(self._moved)}] if self._moved else list(self._made)
 
 
 def _sent(message: JsonObject, calls: Calls[None], *, index: int, keep: Collection[str]) -> JsonObject:

@@ -39,6 +39,7 @@ class SimulatedProvider:
         self.model = model or self._script.model
         self._patience = patience
         self._turn = self._failed = 0
+        self._counted: tuple[int, int, JsonObject | None] = (0, 0, None)
 
     def payload(
         self,
@@ -72,6 +73,15 @@ class SimulatedProvider:
         self._turn, self._failed = number, 0
         return Reply(status=200, headers=(("content-type", _kind(payload)),), pieces=pieces, request_id=f"simulated-{number}")
 
+    def _answers_in(self, messages: list[JsonObject]) -> int:
+        """Count the assistant's messages: behind those that were counted before, where they are the same ones."""
+        known, count, last = self._counted
+        if not (0 < known <= len(messages) and messages[known - 1] is last):
+            known = count = 0
+        count += sum(1 for message in messages[known:] if message.get("role") == "assistant")
+        self._counted = len(messages), count, messages[-1] if messages else None
+        return count
+
     def _next(self) -> JsonObject:
         if self._turn < len(self._script.turns):
             return self._script.turns[self._turn]
@@ -97,7 +107,7 @@ class SimulatedProvider:
 
     def _pieces(self, turn: JsonObject, payload: JsonObject) -> Iterator[bytes]:
         # by the conversation and not by the script, so that one that is resumed with another script has no id twice
-        number = 1 + sum(message.get("role") == "assistant" for message in payload["messages"])
+        number = 1 + self._answers_in(payload["messages"])
         if payload.get("stream"):
             return provider_scripts.streamed(turn, number=number, model=self.model)
         return iter([provider_scripts.whole(turn, number=number, model=self.model)])

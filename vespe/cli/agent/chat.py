@@ -1,5 +1,6 @@
 """`vespe agent chat`: a conversation line by line with a model that uses the project's tools."""
 
+import gc
 from typing import Any
 
 import click
@@ -24,10 +25,11 @@ def command(resume: str | None, **given: Any) -> None:
     /help lists the commands. Ctrl-C ends a turn, not the session: what runs is ended, and calls that were not begun are answered as
     not run. Ctrl-D ends the session.
     """
+    gc.enable()  # off for commands that live for a moment
     wanted = setup.Wanted(**given)
     path = wanted.path()
     transcript = chat_commands.taken_up(resume) if resume is not None else Transcript()
-    provider = wanted.llm()
+    provider = wanted.llm(transcript)
     shown = Shown()
     agent = wanted.agent(path, provider, transcript=setup.named(transcript, provider), shown=shown)
     who = provider.name if provider.model in ("", provider.name) else f"{provider.model} at {provider.name}"

@@ -9,6 +9,7 @@ from vespe.agents.loop import RunResult
 from vespe.agents.open_calls import ModelCall
 from vespe.agents.providers.base import LLMProvider
 from vespe.agents.recordings import RecordingProvider, ReplayProvider
+from vespe.agents.transcripts import Transcript
 from vespe.cli.agent.setup import Wanted
 
 
@@ -20,12 +21,15 @@ class Recorded:
     replay: str | None
     run_tools: bool
 
-    def provider(self, wanted: Wanted) -> tuple[LLMProvider, dict[str, Any]]:
-        """Return the provider, and the agent's options that go with it; raises UsageError for options that exclude each other."""
+    def provider(self, wanted: Wanted, transcript: Transcript) -> tuple[LLMProvider, dict[str, Any]]:
+        """Return the provider that goes on with a conversation, and the agent's options that go with it.
+
+        Raises UsageError for options that exclude each other.
+        """
         if self.run_tools and self.replay is None:
             raise errors.UsageError("--run-tools goes with --replay")
         if self.replay is None:
-            return self._recording(wanted)
+            return self._recording(wanted, transcript)
         if self.record is not None or wanted.provider is not None or wanted.script is not None:
             raise errors.UsageError("--replay takes its answers from the recording: leave --record, --provider and --script out")
         replaying = ReplayProvider(self.replay)
@@ -43,8 +47,8 @@ class Recorded:
         provider.check_finished()
         return replace(result, stop_reason=provider.stop_reason) if result.open_calls else result
 
-    def _recording(self, wanted: Wanted) -> tuple[LLMProvider, dict[str, Any]]:
-        provider = wanted.llm()
+    def _recording(self, wanted: Wanted, transcript: Transcript) -> tuple[LLMProvider, dict[str, Any]]:
+        provider = wanted.llm(transcript)
         if self.record is None:
             return provider, {}
         recording = RecordingProvider(provider, self.record)

@@ -1,6 +1,7 @@
 """`vespe agent run`: one prompt to a model that uses the project's tools, until it is done or a limit is reached."""
 
 import contextlib
+import gc
 import os
 import sys
 from collections.abc import Mapping
@@ -45,6 +46,7 @@ def command(prompt: str | None, resume: str | None, save: str | None, as_json: b
     The answer goes to stdout as it comes; what the tools do is shown on stderr. PROMPT - is read from stdin. Exit codes: 0 the model
     is done; 1 the provider failed, a replay differs, or a limit ended it; 124 its time was over; 130 interrupted.
     """
+    gc.enable()  # off for commands that live for a moment: a conversation may be long
     recorded = recording.Recorded(**{name: given.pop(name) for name in ("record", "replay", "run_tools")})
     wanted = setup.Wanted(**given)
     _check_files({"--record": recorded.record, "--save": save, "--resume": resume, "--script": wanted.script})
@@ -59,8 +61,10 @@ def _run(prompt: str | None, resume: str | None, *, save: str | None, as_json: b
     wanted, path, recorded = parts
     transcript = transcripts.load(resume) if resume else Transcript()
     prompt = _prompt(prompt, transcript)
-    kept = _kept(transcript, resume, save)
-    provider, hooks = recorded.provider(wanted)
+    kept = _file(resume, save)
+    provider, hooks = recorded.provider(wanted, transcript)
+    file = None if kept is None else transcripts.ConversationFile(kept)
+    transcript.keep = None if file is None else file.keep
     shown = Shown(quiet=as_json)
     agent = wanted.agent(path, provider, transcript=setup.named(transcript, provider), shown=shown, **hooks)
     try:
@@ -72,7 +76,9 @@ def _run(prompt: str | None, resume: str | None, *, save: str | None, as_json: b
         shown.end()
         provider.close()
         agent.close()
-    return _ended(result, kept, as_json=as_json)
+        if file is not None:
+            file.close(transcript)
+    return _ended(result, as_json=as_json, resuming=None if kept is None else wanted.resuming(kept, prompt=not _goes_on(transcript)))
 
 
 def _check_files(files: Mapping[str, str | None]) -> None:
@@ -88,31 +94,28 @@ def _check_files(files: Mapping[str, str | None]) -> None:
 def _prompt(prompt: str | None, transcript: Transcript) -> str | None:
     if prompt == "-":
         prompt = sys.stdin.buffer.read(transcripts.MAX_BYTES).decode("utf-8", "replace")
-    if prompt is None and not transcript.open and not _waits_for_model(transcript):
+    if prompt is None and not _goes_on(transcript):
         raise errors.UsageError("say what to ask", hint="`vespe agent run PROMPT …`; --resume FILE goes on where calls wait for results")
     if prompt is not None and not prompt.strip():
         raise errors.UsageError("the prompt is empty")
     return None if prompt is None else strict_json.repair_surrogates(prompt)
 
 
-def _waits_for_model(transcript: Transcript) -> bool:
-    return bool(transcript.messages) and transcript.messages[-1].get("role") in ("user", "tool")
+def _goes_on(transcript: Transcript) -> bool:
+    """Whether a conversation goes on without a prompt: calls wait, or the model has something to answer."""
+    return bool(transcript.open) or (bool(transcript.messages) and transcript.messages[-1].get("role") in ("user", "tool"))
 
 
-def _kept(transcript: Transcript, resume: str | None, save: str | None) -> str | None:
-    """Keep the conversation in its file from now on; gives the file's path."""
+def _file(resume: str | None, save: str | None) -> str | None:
+    """Return the path of the file that the conversation is kept in, if any."""
     if save is not None and resume is not None:
         raise errors.UsageError("--resume keeps the conversation in its own file: leave --save out", hint="copy the file to keep both")
     if save is not None and os.path.lexists(save):
         raise errors.UsageError(f"{save} exists already", hint=f"--resume {save} goes on with it; else name another file")
-    file = save or resume
-    if file is not None:
-        real = os.path.realpath(file)
-        transcript.keep = lambda changed: transcripts.save(changed, real, durable=False)
-    return file
+    return save or resume
 
 
-def _ended(result: RunResult, kept: str | None, *, as_json: bool) -> int:
+def _ended(result: RunResult, *, as_json: bool, resuming: str | None) -> int:
     if as_json:
         report.emit_json(result.to_dict())
     if result.stop_reason == DONE:
@@ -121,7 +124,7 @@ def _ended(result: RunResult, kept: str | None, *, as_json: bool) -> int:
         return 0
     said, option = _LIMITS.get(result.stop_reason, (result.stop_reason, ""))
     waiting = f"; {_waiting(result.open_calls)} for results" if result.open_calls else ""
-    hint = f"`vespe agent run --resume {kept}` goes on" if kept else "--save FILE keeps a conversation, so that it can go on"
+    hint = f"`{resuming}` goes on" if resuming else "--save FILE keeps a conversation, so that it can go on"
     report.error(f"the model was stopped: {said} ({option}){waiting}", hint)
     return 124 if result.stop_reason == "max_seconds" else 1
 

@@ -1,5 +1,6 @@
 """What `agent run` and `agent chat` share: their options, and the provider and agent that these make."""
 
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
@@ -19,6 +20,7 @@ from vespe.calls.registry import ToolRegistry
 from vespe.cli import options, report
 from vespe.cli.agent import asking
 from vespe.cli.agent.shown import Shown
+from vespe.projects import user_config
 from vespe.projects.workspace import open_workspace
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -39,9 +41,16 @@ _OPTIONS: Final = (
         "--provider",
         metavar="NAME",
         shell_complete=_completed,
-        help=f"Where the model is: {', '.join(PROVIDERS)}, or a name of your own (your configuration's `providers.NAME`).",
+        help=f"Where the model is: {', '.join(PROVIDERS)}, or a name of your own (your configuration's `providers.NAME`). "
+        "Default: that of the conversation to resume, else your configuration's `agent.provider`.",
     ),
-    click.option("--model", metavar="M", default="", help="The model's name; default: your configuration's (`providers.NAME.model`)."),
+    click.option(
+        "--model",
+        metavar="M",
+        default="",
+        help="The model's name. Default: that of the conversation to resume, "
+        "else your configuration's (`agent.model`, `providers.NAME.model`).",
+    ),
     click.option("--script", metavar="FILE", help="What the simulated provider answers, as JSON or YAML."),
     click.option("--system", metavar="TEXT", default="", help="The system prompt of a new conversation."),
     click.option("--tools", "names", metavar="NAME", multiple=True, help="Show the model this tool; repeat it, or divide by commas."),
@@ -106,23 +115,37 @@ class Wanted:
             report.warn(warning)
         return path
 
-    def llm(self) -> LLMProvider:
-        """Make the provider; raises UsageError where it is not said which, or what its script is."""
-        if self.provider is None:
-            raise errors.UsageError("say where the model is", hint=f"--provider {' or '.join(provider_names())}")
-        if (self.provider == "simulated") != (self.script is not None):
+    def llm(self, transcript: Transcript) -> LLMProvider:
+        """Make the provider that was named, else the one that the conversation was had with, else the configuration's (`agent`).
+
+        The model is chosen in the same order among those of that provider. Raises UsageError where nothing says which, or what its
+        script is.
+        """
+        user = user_config.load_user_config()
+        name = self.provider or transcript.provider or user.agent.get("provider", "")
+        if not name:
+            hint = f"--provider {' or '.join(provider_names())}; `vespe config set agent.provider NAME` makes one the default"
+            raise errors.UsageError("say where the model is", hint=hint)
+        if (name == "simulated") != (self.script is not None):
             raise errors.UsageError(
                 "--script goes with --provider simulated, and that needs one", hint="--provider simulated --script FILE"
             )
-        make = provider_class(self.provider)
+        named = ((transcript.provider, transcript.model), (user.agent.get("provider"), user.agent.get("model", "")))
+        model = self.model or next((model for provider, model in named if provider == name and model), "")
+        make = provider_class(name)
         if self.script is not None:
-            made = make(self.script, model=self.model, patience=replace(AT_ONCE, on_wait=_say_wait))
+            made = make(self.script, model=model, patience=replace(AT_ONCE, on_wait=_say_wait))
         else:
-            made = make(self.model, patience=replace(PATIENCE, on_wait=_say_wait))
+            made = make(model, patience=replace(PATIENCE, on_wait=_say_wait))
         if not made.model:
-            hint = f"--model NAME, or `vespe config set providers.{self.provider}.model NAME`"
-            raise errors.UsageError("say which model to ask", hint=hint)
+            raise errors.UsageError("say which model to ask", hint=f"--model NAME, or `vespe config set providers.{name}.model NAME`")
         return made
+
+    def resuming(self, file: str, *, prompt: bool) -> str:
+        """Return the command that goes on with the conversation in `file`; with `prompt` it has something to say, too."""
+        script = () if self.script is None else ("--provider", "simulated", "--script", self.script)
+        project = () if self.project_dir is None else ("--project", self.project_dir)
+        return shlex.join(("vespe", "agent", "run", *(("go on",) if prompt else ()), "--resume", file, *script, *project))
 
     def agent(self, path: CallPath, provider: LLMProvider, *, transcript: Transcript | None, shown: Shown, **hooks: Any) -> Agent:
         """Make the agent, which shows what it does and asks on the terminal; raises UsageError for tools chosen in two ways.
@@ -162,6 +185,6 @@ def _say_wait(error: errors.ProviderError, seconds: float) -> None:
 
 
 def named(transcript: Transcript, provider: LLMProvider) -> Transcript:
-    """Return the transcript with the name of the model that goes on with it."""
-    transcript.model = provider.model or transcript.model
+    """Return the transcript with the names of the provider and the model that go on with it."""
+    transcript.provider, transcript.model = provider.name, provider.model or transcript.model
     return transcript
