@@ -2,6 +2,7 @@
 
 import threading
 import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from tests.agents.agents_on_disk import NUMBER, Bench, call, results
 from vespe import Agent, AgentOptions, Call, EventSystem, Limits, StreamEvent
 from vespe.agents.events import DEFINITIONS_REQUEST, DEFINITIONS_RESPONSE, GUI_UPDATE, REQUEST, RESPONSE, SUBSCRIBER_ERROR
 from vespe.agents.providers.simulated import SimulatedProvider
+from vespe.calls import log
 from vespe.errors import Interrupted
 from vespe.models import Tool
 
@@ -184,3 +186,63 @@ def test_what_json_cannot_say_is_an_error_for_the_model_and_what_is_too_long_is_
     run = Agent(provider, bench.project(), options=AgentOptions(approve="all"), events=events).run("go")
     text = results(run.messages)[0][1]
     assert run.stop_reason == "done" and told in text and len(text) < 2_000_000
+
+
+def answering(events: EventSystem, result: Any, *, after_s: float = 0.0) -> None:
+    """Have every request answered by a thread, after so many seconds."""
+
+    def answer(request: Any) -> None:
+        data = {"request_id": request["request_id"], "result": result}
+        threading.Timer(after_s, events.publish, args=(RESPONSE, data)).start()
+
+    events.subscribe(REQUEST, answer)
+
+
+@pytest.mark.parametrize("pathless", [False, True])
+@pytest.mark.parametrize(("result", "code"), [({"t": "x"}, None), ({"t": 5}, "invalid_output")])
+def test_a_result_by_event_is_held_to_the_output_schema_of_the_tool(bench: Bench, result: Any, code: str | None, pathless: bool) -> None:
+    bench.tool("f")
+    path = bench.project().call_path()
+    tool = replace(path.tool("f"), output_schema={"type": "object", "properties": {"t": {"type": "string"}}})
+    events = EventSystem(None if pathless else path)
+    answering(events, result)
+    outcome = events.run_tool(tool, Call(tool="f"))
+    assert (outcome.error.code if outcome.error else None) == code
+    assert outcome.ok or (outcome.error is not None and "breaks its output schema" in outcome.error.message)
+
+
+def test_a_call_by_event_is_in_the_log(bench: Bench) -> None:
+    bench.tool("f")
+    path = bench.project().call_path()
+    events = EventSystem(path)
+    answering(events, "done")
+    assert events.run_tool(path.tool("f"), Call(tool="f")).result == "done"
+    assert [entry["tool"] for entry in log.read(str(bench.root))] == ["f"] and bench.ran == []
+
+
+@pytest.mark.parametrize(("own_s", "window_s", "after_s", "taken"), [(30, 0.05, 0.4, True), (0.2, 30, 5, False), (None, 30, 0, True)])
+def test_a_tools_own_time_counts_before_the_windows(
+    bench: Bench, own_s: float | None, window_s: float, after_s: float, taken: bool
+) -> None:
+    limits: dict[str, Any] = {} if own_s is None else {"limits": {"timeout_s": own_s}}
+    bench.tool("f", **limits)
+    path = bench.project().call_path()
+    events = EventSystem(path, timeout_s=window_s)
+    if after_s < 1:
+        answering(events, "done", after_s=after_s)
+    else:
+        events.subscribe(REQUEST, lambda request: None)
+    outcome = events.run_tool(path.tool("f"), Call(tool="f"))
+    assert outcome.ok is taken
+    assert taken or (
+        outcome.error is not None and (outcome.error.code, outcome.error.message) == ("timed_out", "ERROR: Timeout executing f")
+    )
+
+
+def test_arguments_that_do_not_fit_reach_no_window(bench: Bench) -> None:
+    bench.tool("f", schema=NUMBER)
+    path = bench.project().call_path()
+    events, seen = EventSystem(path), list[Any]()
+    events.subscribe(REQUEST, seen.append)
+    outcome = events.run_tool(path.tool("f"), Call(tool="f", arguments={"n": "x"}))
+    assert outcome.error is not None and outcome.error.code == "invalid_arguments" and seen == []

@@ -5,11 +5,17 @@ import queue
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final, Generic, Protocol, TypeAlias, TypeVar
 
 from vespe.agents.limits import Stop
-from vespe.errors import Interrupted
-from vespe.models import Call, Failure, JsonObject, JsonValue, Outcome, Tool
+from vespe.calls import outcomes
+from vespe.calls.arguments import checked_inputs
+from vespe.calls.executors.base import Context
+from vespe.calls.path import CallPath
+from vespe.calls.registry import ToolRegistry
+from vespe.errors import Interrupted, TimedOut, ToolExecutionError, VespeError
+from vespe.models import Call, Execution, JsonObject, JsonValue, Outcome, Tool
 
 REQUEST: Final = "execute_tool_request"
 RESPONSE: Final = "tool_execution_response"
@@ -27,10 +33,10 @@ Tell: TypeAlias = Callable[[Callable[[], object]], object]
 
 
 class Runner(Protocol):
-    """What runs calls in this process where nobody subscribed to requests: the one call path."""
+    """What runs calls: the one call path, or an EventSystem in its place."""
 
     def run_tool(self, tool: Tool, call: Call, *, cancel: threading.Event | None = None) -> Outcome:
-        """Run one call of a tool to its Outcome."""
+        """Run one call of a tool to its Outcome; raises a VespeError where there is no call to make."""
         ...
 
 
@@ -38,7 +44,8 @@ class EventSystem:
     """Subscribers by event; requests for tools, correlated with their responses by `request_id`. Thread-safe.
 
     Whoever subscribes to `execute_tool_request` {"request_id", "tool_name", "tool_input"} executes it and publishes
-    `tool_execution_response` {"request_id", "result", "is_error"?}, from whichever thread, within `timeout_s` seconds. Where
+    `tool_execution_response` {"request_id", "result", "is_error"?}, from whichever thread, within the tool's own `limits.timeout_s`,
+    else within `timeout_s` seconds. Such a call goes the way of any other: trust, arguments, output schema, size, log. Where
     nobody subscribed, `runner` runs the call in this process. While it waits, `gui_update_request` is published, in the
     waiting thread. `tool_definitions_request` {"request_id"} is answered by `definitions`, where an agent or anybody else has set
     it, with `tool_definitions_response` {"request_id", "tools"}.
@@ -81,21 +88,35 @@ class EventSystem:
 
         Raises Interrupted where `cancel` is set first.
         """
-        return self._requested(tool_name, tool_input, cancel)[0]
-
-    def run_tool(self, tool: Tool, call: Call, *, cancel: threading.Event | None = None, runner: Runner | None = None) -> Outcome:
-        """Run one call: by the subscribers to requests where there are any, else by the runner. It stands in for a call path."""
-        runner = self.runner or runner
-        if runner is not None and not self._has(REQUEST):
-            return self.beside(lambda ending, _: runner.run_tool(tool, call, cancel=ending), cancel=cancel)
-        began = time.perf_counter()
-        inputs = call.arguments if isinstance(call.arguments, dict) else {}
         try:
-            result, failure = self._requested(tool.name, inputs, cancel)
-        except Interrupted as error:
-            result, failure = None, Failure(code=error.code, message=str(error))
-        duration_ms = (time.perf_counter() - began) * 1000
-        return Outcome(tool=tool.name, uid=tool.uid, result=None if failure else result, error=failure, duration_ms=duration_ms)
+            return self.requested(tool_name, tool_input, cancel=cancel)
+        except _Failed as error:
+            return error.result
+        except (TimedOut, ToolExecutionError) as error:
+            return error.message
+
+    def requested(
+        self, tool_name: str, tool_input: JsonObject, *, timeout_s: float | None = None, cancel: threading.Event | None = None
+    ) -> JsonValue:
+        """Do as `execute`, but raise TimedOut where no result came in time, ToolExecutionError for one that is an error's."""
+        data, taken = self._exchange(REQUEST, {"tool_name": tool_name, "tool_input": tool_input}, timeout_s=timeout_s, cancel=cancel)
+        if not taken:
+            raise ToolExecutionError(f"ERROR: Nobody executes {tool_name}")
+        if data is None:
+            raise _NoResponse(tool_name, self.timeout_s if timeout_s is None else timeout_s)
+        result = data.get("result")
+        if data.get("is_error") is True:
+            raise _Failed(result)
+        return result
+
+    def is_subscribed(self, event: str) -> bool:
+        """Whether anybody subscribed to an event."""
+        with self._lock:
+            return bool(self._subscribers.get(event))
+
+    def run_tool(self, tool: Tool, call: Call, *, cancel: threading.Event | None = None) -> Outcome:
+        """Run one call: by the subscribers to requests where there are any, else by the runner. It stands in for a call path."""
+        return self.bound(self.runner).run_tool(tool, call, cancel=cancel)
 
     def beside(self, work: Callable[[threading.Event, Tell], T], *, cancel: threading.Event | None = None) -> T:
         """Do `work` in this thread, or in another one where a window subscribed to `gui_update_request` and is kept alive meanwhile.
@@ -104,7 +125,7 @@ class EventSystem:
         raises is raised here; Interrupted where it does not end although it was told to.
         """
         ending = Stop(cancel)
-        if not self._has(GUI_UPDATE):
+        if not self.is_subscribed(GUI_UPDATE):
             return work(ending, lambda act: act())
         held: _Held[T] = _Held()
         told: queue.SimpleQueue[Callable[[], object] | None] = queue.SimpleQueue()
@@ -126,9 +147,9 @@ class EventSystem:
             worker.join(self.timeout_s)
         return held.given()
 
-    def bound(self, runner: Runner) -> "Runner":
+    def bound(self, runner: Runner | None) -> Runner:
         """Return what runs calls by these events, and by `runner` where nobody subscribed and this system has no runner of its own."""
-        return _Bound(self, runner)
+        return _Bound(self, self.runner or runner)
 
     def tool_definitions(self, *, timeout_s: float | None = None) -> list[JsonObject]:
         """Ask for the definitions of tools, in OpenAI's shape, by `tool_definitions_request`; [] where nobody answers in time."""
@@ -139,18 +160,6 @@ class EventSystem:
         data, taken = self._exchange(DEFINITIONS_REQUEST, {}, timeout_s=timeout_s)
         definitions = data.get("tools") if taken and data is not None else None
         return definitions if isinstance(definitions, list) else []
-
-    def _requested(self, name: str, inputs: JsonObject, cancel: threading.Event | None) -> tuple[JsonValue, Failure | None]:
-        data, taken = self._exchange(REQUEST, {"tool_name": name, "tool_input": inputs}, cancel=cancel)
-        if not taken:
-            message = f"ERROR: Nobody executes {name}"
-            return message, Failure(code="tool_error", message=message)
-        if data is None:
-            message = f"ERROR: Timeout executing {name}"
-            return message, Failure(code="timed_out", message=message)
-        result = data.get("result")
-        failed = data.get("is_error") is True
-        return result, Failure(code="tool_error", message=result if isinstance(result, str) else str(result)) if failed else None
 
     def _exchange(
         self, event: str, data: JsonObject, *, timeout_s: float | None = None, cancel: threading.Event | None = None
@@ -198,10 +207,6 @@ class EventSystem:
         if self.definitions is not None:
             self.publish(DEFINITIONS_RESPONSE, {"request_id": data.get("request_id"), "tools": self.definitions()})
 
-    def _has(self, event: str) -> bool:
-        with self._lock:
-            return bool(self._subscribers.get(event))
-
     def _arrived(self, data: JsonObject) -> None:
         """Take a response; one that nobody waits for, or waits for no more, is passed over, and the first one counts."""
         with self._lock:
@@ -220,14 +225,64 @@ class EventSystem:
         return True
 
 
-class _Bound:
-    """An EventSystem with the runner of whoever uses it."""
+class _Failed(ToolExecutionError):
+    """A response says that its result is an error's."""
 
-    def __init__(self, events: EventSystem, runner: Runner) -> None:
-        self._events, self.runner = events, events.runner or runner
+    def __init__(self, result: JsonValue) -> None:
+        super().__init__(result if isinstance(result, str) else str(result))
+        self.result = result
+
+
+class _NoResponse(TimedOut):
+    """Whoever subscribed to requests did not respond in time."""
+
+    def __init__(self, name: str, seconds: float) -> None:
+        super().__init__(f"the tool {name!r}", seconds=seconds)
+        self.message, self.hint = f"ERROR: Timeout executing {name}", ""
+
+
+class _Subscribed(ToolRegistry):
+    """The subscribers to requests, as what implements every tool."""
+
+    def __init__(self, events: EventSystem) -> None:
+        super().__init__()
+        self._events = events
+
+    def execute(self, tool: Tool, inputs: JsonObject, context: Context) -> Execution:
+        timeout_s = context.timeout_s if context.bounded else None
+        return Execution(result=self._events.requested(tool.name, inputs, timeout_s=timeout_s, cancel=context.cancel))
+
+
+class _Bound:
+    """An EventSystem with the runner of whoever uses it; without one, calls that subscribers run are neither logged nor trusted."""
+
+    def __init__(self, events: EventSystem, runner: Runner | None) -> None:
+        self._events, self.runner = events, runner
+        subscribed = _Subscribed(events)
+        self._by_event: Runner = replace(runner, registry=subscribed) if isinstance(runner, CallPath) else _Pathless(subscribed)
 
     def run_tool(self, tool: Tool, call: Call, *, cancel: threading.Event | None = None) -> Outcome:
-        return self._events.run_tool(tool, call, cancel=cancel, runner=self.runner)
+        runner = self.runner
+        if runner is None or self._events.is_subscribed(REQUEST):
+            return self._by_event.run_tool(tool, call, cancel=cancel)
+        return self._events.beside(lambda ending, _: runner.run_tool(tool, call, cancel=ending), cancel=cancel)
+
+
+class _Pathless:
+    """Runs calls by subscribers where there is no project."""
+
+    def __init__(self, registry: ToolRegistry) -> None:
+        self._registry = registry
+
+    def run_tool(self, tool: Tool, call: Call, *, cancel: threading.Event | None = None) -> Outcome:
+        began = time.perf_counter()
+        timeout_s = call.timeout_s or tool.timeout_s
+        context = Context(project_root="", directory="", timeout_s=timeout_s or TIMEOUT_S, bounded=timeout_s is not None, cancel=cancel)
+        try:
+            inputs = checked_inputs(tool, call.arguments)
+            return outcomes.finished(tool, self._registry.execute(tool, inputs, context), secrets=(), started=began)
+        except VespeError as error:
+            return outcomes.failed(tool, error, started=began)
 
 
 class _Slot:

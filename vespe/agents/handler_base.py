@@ -9,10 +9,11 @@ from typing import Protocol
 from vespe.adapters.streams.base import StreamEvent, StreamingProcessor
 from vespe.agents.call_checks import cut_places
 from vespe.agents.call_results import CallResult
+from vespe.agents.events import Runner
 from vespe.agents.limits import Stop
 from vespe.agents.open_calls import calls_of
 from vespe.agents.transcripts import Transcript
-from vespe.agents.turns import CallRunner, TurnRunner
+from vespe.agents.turns import TurnRunner
 from vespe.calls.policy import CallPolicy, policy_for
 from vespe.models import JsonObject, Tool
 
@@ -28,7 +29,7 @@ class StreamContext:
     """
 
     tools: Sequence[Tool]
-    runner: CallRunner
+    runner: Runner
     policy: CallPolicy | None = None
     strict: frozenset[str] = frozenset()
     on_event: Callable[[StreamEvent], None] | None = None

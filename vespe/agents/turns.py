@@ -8,11 +8,12 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, Protocol, TypeAlias
+from typing import Final, TypeAlias
 
 from vespe import errors
 from vespe.agents.call_checks import Ready, check
 from vespe.agents.call_results import ENDED, CallResult, Known, interrupted, not_run
+from vespe.agents.events import Runner
 from vespe.agents.limits import Quota, Stop
 from vespe.agents.open_calls import ModelCall
 from vespe.calls import path
@@ -25,14 +26,6 @@ _Tell: TypeAlias = Callable[[Callable[[], None]], object]
 _LOOK_S: Final = 0.5
 _PATIENCE_S: Final = 10.0
 """How long calls that were told to end are waited for; the call path ends a process tree well before that."""
-
-
-class CallRunner(Protocol):
-    """What runs a call: the one call path, or an EventSystem in its place."""
-
-    def run_tool(self, tool: Tool, call: Call, *, cancel: threading.Event | None = None) -> Outcome:
-        """Run one call of a tool to its Outcome; raises a VespeError where there is no call to make."""
-        ...
 
 
 def _nothing(_: object) -> None:
@@ -50,7 +43,7 @@ class TurnRunner:
     """
 
     tools: Mapping[str, Tool]
-    runner: CallRunner
+    runner: Runner
     policy: CallPolicy
     strict: frozenset[str] = frozenset()
     max_parallel: int = MAX_PARALLEL
