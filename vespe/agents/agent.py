@@ -1,27 +1,34 @@
 """An agent: a model at a provider, a project's tools, and a conversation that goes on from one question to the next."""
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
 
 from vespe.adapters.openai import OpenAIShape
+from vespe.adapters.streams.base import StreamEvent
+from vespe.agents.asynchronous import Home, runner_in
 from vespe.agents.call_checks import Ready
 from vespe.agents.call_results import CallResult, Known
-from vespe.agents.events import EventSystem
+from vespe.agents.events import EventSystem, Runner
 from vespe.agents.limits import Limits
 from vespe.agents.loop import Loop, OnEvent, RunResult
 from vespe.agents.open_calls import ModelCall
+from vespe.agents.providers import provider_class
 from vespe.agents.providers.base import LLMProvider
 from vespe.agents.providers.requests import definitions
 from vespe.agents.tool_sets import chosen, tool_set
 from vespe.agents.transcripts import Transcript
-from vespe.agents.turns import MAX_PARALLEL, TurnRunner
+from vespe.agents.turns import MAX_PARALLEL, Policy, TurnRunner
 from vespe.calls.executors.mcp.sessions import Sessions
+from vespe.calls.in_process import in_thread
 from vespe.calls.path import CallPath
-from vespe.calls.policy import Ask, policy_of
+from vespe.calls.policy import Answer, Ask, Question, policy_of
 from vespe.calls.registry import ToolRegistry
+from vespe.errors import ToolNotFound, UsageError
+from vespe.lazy import asyncio, difflib
 from vespe.library import Project
-from vespe.models import Tool
+from vespe.models import Call, JsonObject, Outcome, Tool
 from vespe.projects.workspace import Workspace, open_workspace
 
 
@@ -43,7 +50,7 @@ class AgentOptions:
     kit: str | None = None
     system: str = ""
     approve: str = "ask"
-    ask: Ask | None = None
+    ask: Ask | Callable[[Question], Awaitable[Answer]] | None = None
     strict: bool = False
     stream: bool = True
     limits: Limits = field(default_factory=Limits)
@@ -53,41 +60,86 @@ class AgentOptions:
     known: Callable[[ModelCall], Known] = _nothing
 
 
-class Agent:
-    """Asks a model and runs the tools that it calls, in one project; one conversation, in `transcript`.
+class ToolSource(Protocol):
+    """Tools from anywhere, which know how to run their calls and what decides on them: a `Toolset`, or anything like it.
 
-    `project` is a Project, a CallPath, or a path; None is the project that is found from here. `events`, an EventSystem, lets
-    a GUI run the calls and watch, one after another; without it they run here. Nothing is sent unless the project is trusted at that
-    moment: NotTrusted. Sessions with MCP servers are kept from one call to the next, unless the CallPath has its own, until `close` or the
-    end of a `with`; where nobody closes it they end when they are idle, and with the process.
+    With `arun_tool` (see `CallPath.arun_tool`) calls run in the caller's event loop where it awaits the agent; a `check_trust` is
+    asked before anything is sent.
+    """
+
+    @property
+    def tools(self) -> Mapping[str, Tool]:
+        """The tools by name."""
+        ...
+
+    def run_tool(self, tool: Tool, call: Call, *, cancel: threading.Event | None = None) -> Outcome:
+        """Run one call of a tool to its Outcome."""
+        ...
+
+    def why_not(self, tool: Tool, inputs: JsonObject) -> str:
+        """Say why a call may not run, in words for the model, or "" where it may."""
+        ...
+
+
+class Agent:
+    """Asks a model and runs the tools that it calls; one conversation, in `transcript`.
+
+    `provider` is a provider, or `"NAME:MODEL"` (`"anthropic:claude-sonnet-4-5"`). The tools are those of `project`: a Project, a
+    CallPath, or a path; None is the project that is found from here. Or they are `tools`, which need no project, and which decide on
+    their calls themselves. `events`, an EventSystem, lets a GUI run the calls and watch, one after another; without it they run here.
+    Nothing is sent unless the project is trusted at that moment: NotTrusted. Sessions with MCP servers are kept from one call to the
+    next, unless the CallPath has its own, until `close` or the end of a `with`; where nobody closes it they end when they are idle,
+    and with the process.
+
+    ```python
+    import asyncio
+    from vespe import Agent, AgentOptions, SimulatedProvider
+
+    async def main() -> None:
+        agent = Agent(SimulatedProvider({"turns": [{"text": "Hello."}]}), options=AgentOptions(tools=[]))
+        async for event in agent.stream("Hi"):
+            print(event.type, event.text)
+        assert agent.result is not None and agent.result.text == "Hello."
+
+    asyncio.run(main())
+    ```
     """
 
     def __init__(
         self,
-        provider: LLMProvider,
+        provider: LLMProvider | str,
         project: Project | CallPath | str | None = None,
         *,
+        tools: ToolSource | None = None,
         options: AgentOptions | None = None,
         transcript: Transcript | None = None,
         events: EventSystem | None = None,
         on_event: OnEvent | None = None,
     ) -> None:
-        self.path = _path(project)
-        self.path.check_trust()
-        self._sessions = Sessions()
-        if self.path.sessions is None:
-            self.path = replace(self.path, sessions=self._sessions)
         self.options = options or AgentOptions()
+        self._sessions = Sessions()
+        self._home: Home | None = None
+        self.result: RunResult | None = None
+        if tools is None:
+            self.path = self._opened(project)
+            every: Iterable[Tool] = chosen(self.path.workspace, names=self.options.tools, kit=self.options.kit)
+            runner: Runner = self.path if events is None else events.bound(self.path)
+            policy: Policy = policy_of(self.path, policy=self.options.approve, ask=self._ask if self.options.ask else None)
+        else:
+            if project is not None or self.options.kit is not None:
+                raise UsageError("an agent has the tools of a project or those that are given", hint="leave `project` and `kit` out")
+            every = _picked(tools.tools, self.options.tools)
+            runner, policy = tools if events is None else events.bound(tools), tools
+        check_trust: Callable[[], None] | None = getattr(tools or self.path, "check_trust", None)
+        provider = _provider(provider)
         self.transcript = transcript or Transcript(model=provider.model, provider=provider.name)
-        policy = policy_of(self.path, policy=self.options.approve, ask=self.options.ask)
-        found = chosen(self.path.workspace, names=self.options.tools, kit=self.options.kit)
-        shown = tool_set((tool for tool in found if not policy.why_never(tool)), strict=self.options.strict)
+        shown = tool_set(every, strict=self.options.strict)
         self.tools: Mapping[str, Tool] = shown.tools
         if events is not None and events.definitions is None:
             events.definitions = lambda: definitions(shown.shown, OpenAIShape())
         turns = TurnRunner(
             tools=shown.tools,
-            runner=self.path if events is None else events.bound(self.path),
+            runner=runner,
             max_parallel=MAX_PARALLEL if events is None else 1,
             policy=policy,
             strict=shown.strict,
@@ -103,7 +155,7 @@ class Agent:
             options=self.options.request,
             stream=self.options.stream,
             on_event=on_event,
-            before_asking=self.path.check_trust,
+            before_asking=check_trust,
             events=events,
         )
 
@@ -119,13 +171,74 @@ class Agent:
 
     def run(self, prompt: str | None = None, *, cancel: threading.Event | None = None) -> RunResult:
         """Say `prompt`, and go on until the model is done or a limit is reached; calls that wait are run first. See `Loop.run`."""
+        return self._run(self._loop, prompt, cancel)
+
+    async def arun(self, prompt: str | None = None) -> RunResult:
+        """Do as `run` from an event loop, which goes on meanwhile.
+
+        Async tools, `ask`, `on_event` and the other hooks are called in that loop; all of them may be async. Cancelling the task ends
+        what runs, and the conversation stays consistent.
+        """
+        return await self._arun(prompt, self._loop.on_event)
+
+    async def stream(self, prompt: str | None = None) -> AsyncGenerator[StreamEvent]:
+        """Do as `arun`, and yield each event as it comes; then `result` says how it ended. Leaving the iteration ends the run."""
+        events: asyncio.Queue[StreamEvent | None] = asyncio.Queue()
+        heard = self._loop.on_event
+
+        def on_event(event: StreamEvent) -> object:
+            events.put_nowait(event)
+            return None if heard is None else heard(event)
+
+        run = asyncio.create_task(self._arun(prompt, on_event))
+        run.add_done_callback(lambda _: events.put_nowait(None))
+        try:
+            while (event := await events.get()) is not None:
+                yield event
+            await run
+        finally:
+            run.cancel()
+            await asyncio.wait([run])
+
+    async def _arun(self, prompt: str | None, on_event: Callable[[StreamEvent], object] | None) -> RunResult:
+        if self._home is not None:
+            raise UsageError("this agent is awaited already: one conversation has one run at a time")
+        ending = threading.Event()
+        home = Home(asyncio.get_running_loop(), ending)
+        turns = replace(
+            self._loop.turns,
+            runner=runner_in(home, self._loop.turns.runner),
+            on_start=home.calling(self.options.on_start),
+            on_result=home.calling(self.options.on_result),
+        )
+        loop = replace(self._loop, turns=turns, on_event=None if on_event is None else home.calling(on_event))
+        self._home = home
+        try:
+            result: RunResult = await in_thread(lambda: self._run(loop, prompt, ending), leave=ending.set)
+        finally:
+            self._home = None
+        return result
+
+    def _run(self, loop: Loop, prompt: str | None, cancel: threading.Event | None) -> RunResult:
         if self.options.system and not self.transcript.messages:
             self.transcript.add({"role": "system", "content": self.options.system})
-        return self._loop.run(self.transcript, prompt=prompt, cancel=cancel)
+        self.result = loop.run(self.transcript, prompt=prompt, cancel=cancel)
+        return self.result
+
+    def _ask(self, question: Question) -> Answer:
+        """Ask whoever is asked, in the event loop where one awaits the run."""
+        ask: Callable[[Question], Any] = self.options.ask or _nothing
+        answer: Answer = ask(question) if self._home is None else self._home.call(ask, question)
+        return answer
+
+    def _opened(self, project: Project | CallPath | str | None) -> CallPath:
+        path = _path(project)
+        path.check_trust()
+        return path if path.sessions is not None else replace(path, sessions=self._sessions)
 
 
 def run_loop(
-    provider: LLMProvider, prompt: str, *, project: Project | CallPath | str | None = None, options: AgentOptions | None = None
+    provider: LLMProvider | str, prompt: str, *, project: Project | CallPath | str | None = None, options: AgentOptions | None = None
 ) -> RunResult:
     """Ask a model once, with a project's tools, and give how it ended; see `Agent`."""
     with Agent(provider, project, options=options) as agent:
@@ -139,3 +252,21 @@ def _path(project: Project | CallPath | str | None) -> CallPath:
         return project.call_path()
     workspace: Workspace = open_workspace(project)
     return CallPath(workspace=workspace, registry=ToolRegistry())
+
+
+def _provider(given: LLMProvider | str) -> LLMProvider:
+    """Return a provider, or the one that `NAME:MODEL` names."""
+    if not isinstance(given, str):
+        return given
+    name, _, model = given.partition(":")
+    made = provider_class(name)(model)
+    if not made.model:
+        raise UsageError(f"{given!r} names no model", hint=f"name one: {name}:MODEL, or `vespe config set providers.{name}.model MODEL`")
+    return made
+
+
+def _picked(tools: Mapping[str, Tool], names: Sequence[str] | None) -> list[Tool]:
+    """Return the tools of these names, or all; raises ToolNotFound."""
+    if missing := [name for name in names or () if name not in tools]:
+        raise ToolNotFound(missing[0], close=difflib.get_close_matches(missing[0][:64], tools, n=3))
+    return list(tools.values()) if names is None else [tools[name] for name in names]

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final, Generic, Protocol, TypeAlias, TypeVar
 
+from vespe import defaults
 from vespe.agents.limits import Stop
 from vespe.calls import outcomes
 from vespe.calls.arguments import checked_inputs
@@ -249,7 +250,8 @@ class _Subscribed(ToolRegistry):
         self._events = events
 
     def execute(self, tool: Tool, inputs: JsonObject, context: Context) -> Execution:
-        timeout_s = context.timeout_s if context.bounded else None
+        stated = tool.timeout_s is not None or context.timeout_s != defaults.TIMEOUT_S
+        timeout_s = context.timeout_s if stated else None
         return Execution(result=self._events.requested(tool.name, inputs, timeout_s=timeout_s, cancel=context.cancel))
 
 
@@ -277,7 +279,7 @@ class _Pathless:
     def run_tool(self, tool: Tool, call: Call, *, cancel: threading.Event | None = None) -> Outcome:
         began = time.perf_counter()
         timeout_s = call.timeout_s or tool.timeout_s
-        context = Context(project_root="", directory="", timeout_s=timeout_s or TIMEOUT_S, bounded=timeout_s is not None, cancel=cancel)
+        context = Context(project_root="", directory="", timeout_s=timeout_s or defaults.TIMEOUT_S, cancel=cancel)
         try:
             inputs = checked_inputs(tool, call.arguments)
             return outcomes.finished(tool, self._registry.execute(tool, inputs, context), secrets=(), started=began)

@@ -8,7 +8,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from vespe import errors
 from vespe.agents.call_checks import Ready, check
@@ -17,8 +17,7 @@ from vespe.agents.events import Runner
 from vespe.agents.limits import Quota, Stop
 from vespe.agents.open_calls import ModelCall
 from vespe.calls import path
-from vespe.calls.policy import CallPolicy
-from vespe.models import Call, Outcome, Tool
+from vespe.models import Call, JsonObject, Outcome, Tool
 from vespe.processes.signals import whole
 
 MAX_PARALLEL: Final = 8
@@ -26,6 +25,14 @@ _Tell: TypeAlias = Callable[[Callable[[], None]], object]
 _LOOK_S: Final = 0.5
 _PATIENCE_S: Final = 10.0
 """How long calls that were told to end are waited for; the call path ends a process tree well before that."""
+
+
+class Policy(Protocol):
+    """What decides on calls: a CallPolicy, or a set of tools with one of its own."""
+
+    def why_not(self, tool: Tool, inputs: JsonObject) -> str:
+        """Say why a call may not run, in words for the model, or "" where it may."""
+        ...
 
 
 def _nothing(_: object) -> None:
@@ -44,7 +51,7 @@ class TurnRunner:
 
     tools: Mapping[str, Tool]
     runner: Runner
-    policy: CallPolicy
+    policy: Policy
     strict: frozenset[str] = frozenset()
     max_parallel: int = MAX_PARALLEL
     before: Callable[[Sequence[ModelCall]], None] = _nothing
