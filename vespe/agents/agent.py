@@ -1,7 +1,7 @@
 """An agent: a model at a provider, a project's tools, and a conversation that goes on from one question to the next."""
 
 import threading
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -120,28 +120,18 @@ class Agent:
         self._sessions = Sessions()
         self._home: Home | None = None
         self.result: RunResult | None = None
-        if tools is None:
-            self.path = self._opened(project)
-            every: Iterable[Tool] = chosen(self.path.workspace, names=self.options.tools, kit=self.options.kit)
-            runner: Runner = self.path if events is None else events.bound(self.path)
-            policy: Policy = policy_of(self.path, policy=self.options.approve, ask=self._ask if self.options.ask else None)
-        else:
-            if project is not None or self.options.kit is not None:
-                raise UsageError("an agent has the tools of a project or those that are given", hint="leave `project` and `kit` out")
-            every = _picked(tools.tools, self.options.tools)
-            runner, policy = tools if events is None else events.bound(tools), tools
-        check_trust: Callable[[], None] | None = getattr(tools or self.path, "check_trust", None)
+        source = self._of_project(project) if tools is None else self._of_tools(tools, project)
         provider = _provider(provider)
         self.transcript = transcript or Transcript(model=provider.model, provider=provider.name)
-        shown = tool_set(every, strict=self.options.strict)
+        shown = tool_set(source.tools, strict=self.options.strict)
         self.tools: Mapping[str, Tool] = shown.tools
         if events is not None and events.definitions is None:
             events.definitions = lambda: definitions(shown.shown, OpenAIShape())
         turns = TurnRunner(
             tools=shown.tools,
-            runner=runner,
+            runner=source.runner if events is None else events.bound(source.runner),
             max_parallel=MAX_PARALLEL if events is None else 1,
-            policy=policy,
+            policy=source.policy,
             strict=shown.strict,
             on_start=self.options.on_start,
             on_result=self.options.on_result,
@@ -155,7 +145,7 @@ class Agent:
             options=self.options.request,
             stream=self.options.stream,
             on_event=on_event,
-            before_asking=check_trust,
+            before_asking=source.check_trust,
             events=events,
         )
 
@@ -231,10 +221,29 @@ class Agent:
         answer: Answer = ask(question) if self._home is None else self._home.call(ask, question)
         return answer
 
-    def _opened(self, project: Project | CallPath | str | None) -> CallPath:
+    def _of_project(self, project: Project | CallPath | str | None) -> "_Source":
         path = _path(project)
         path.check_trust()
-        return path if path.sessions is not None else replace(path, sessions=self._sessions)
+        self.path = path if path.sessions is not None else replace(path, sessions=self._sessions)
+        every = chosen(self.path.workspace, names=self.options.tools, kit=self.options.kit)
+        policy = policy_of(self.path, policy=self.options.approve, ask=self._ask if self.options.ask else None)
+        return _Source(tools=every, runner=self.path, policy=policy, check_trust=self.path.check_trust)
+
+    def _of_tools(self, tools: ToolSource, project: object) -> "_Source":
+        if project is not None or self.options.kit is not None:
+            raise UsageError("an agent has the tools of a project or those that are given", hint="leave `project` and `kit` out")
+        every = _picked(tools.tools, self.options.tools)
+        return _Source(tools=every, runner=tools, policy=tools, check_trust=getattr(tools, "check_trust", None))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Source:
+    """Where an agent's tools are from: what runs their calls, what decides on them, and what is asked before anything is sent."""
+
+    tools: Sequence[Tool]
+    runner: Runner
+    policy: Policy
+    check_trust: Callable[[], None] | None
 
 
 def run_loop(
