@@ -14,7 +14,8 @@ from tests.agents.agents_on_disk import NUMBER, READ_ONLY, Bench, assert_consist
 from tests.support.ondisk import PATIENCE_S
 from vespe import Limits, Transcript
 from vespe.agents import transcripts
-from vespe.agents.loop import text_of, told_limit
+from vespe.agents.loop import told_limit
+from vespe.agents.providers.turns import text_of
 from vespe.errors import ProviderError
 
 

@@ -225,8 +225,9 @@ class Agent:
         path = _path(project)
         path.check_trust()
         self.path = path if path.sessions is not None else replace(path, sessions=self._sessions)
-        every = chosen(self.path.workspace, names=self.options.tools, kit=self.options.kit)
         policy = policy_of(self.path, policy=self.options.approve, ask=self._ask if self.options.ask else None)
+        found = chosen(self.path.workspace, names=self.options.tools, kit=self.options.kit)
+        every = [tool for tool in found if not policy.why_never(tool)]
         return _Source(tools=every, runner=self.path, policy=policy, check_trust=self.path.check_trust)
 
     def _of_tools(self, tools: ToolSource, project: object) -> "_Source":

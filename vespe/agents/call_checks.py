@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from vespe import errors
 from vespe.agents.call_results import CallResult, not_run
-from vespe.agents.open_calls import ModelCall
+from vespe.agents.open_calls import ModelCall, calls_of
 from vespe.calls import path as call_path
 from vespe.lazy import difflib
 from vespe.models import JsonObject, JsonValue, Tool
@@ -47,11 +47,17 @@ def check(call: ModelCall, tools: Mapping[str, Tool], *, strict: Collection[str]
         return CallResult(call=call, outcome=call_path.refused(tool, error))
 
 
-def cut_places(calls: Sequence[ModelCall], finish_reason: str | None) -> frozenset[int]:
-    """Return the place of the last call where a limit of the model may have cut it off: it has no arguments, and nothing came behind it."""
-    if finish_reason not in ("length", "content_filter") or not calls or calls[-1].arguments not in (None, "", "{}"):
-        return frozenset()
-    return frozenset((calls[-1].place,))
+def cut_places(
+    calls: Sequence[ModelCall], finish_reason: str | None, *, given: JsonObject | None = None, cut: Collection[str] = ()
+) -> frozenset[int]:
+    """Return the places of the calls that may not have come whole: those of the ids `cut` in the message as it was `given`.
+
+    And the last call where a limit of the model may have cut it off: it has no arguments, and nothing came behind it.
+    """
+    places = {place for place, call in enumerate(calls_of(given or {})) if str(call.get("id")) in cut}
+    if finish_reason in ("length", "content_filter") and calls and calls[-1].arguments in (None, "", "{}"):
+        places.add(calls[-1].place)
+    return frozenset(places)
 
 
 def _parsed(arguments: JsonValue) -> JsonObject:

@@ -11,7 +11,6 @@ from vespe.agents.call_checks import cut_places
 from vespe.agents.call_results import CallResult
 from vespe.agents.events import Runner
 from vespe.agents.limits import Stop
-from vespe.agents.open_calls import calls_of
 from vespe.agents.transcripts import Transcript
 from vespe.agents.turns import TurnRunner
 from vespe.calls.policy import CallPolicy, policy_for
@@ -150,7 +149,6 @@ def _run(
 ) -> StreamResult:
     if gathered.error is not None:
         return gathered
-    given = [str(call.get("id")) for call in calls_of(gathered.message)]
     transcript.add(gathered.message)
     turn, before = transcript.open, len(transcript.messages) - 1
     if not turn:
@@ -168,7 +166,7 @@ def _run(
         results,
         stop=Stop(context.cancel),
         arrived=arrived,
-        cut=cut_places(turn, gathered.finish_reason) | {place for place, call_id in enumerate(given) if call_id in cut},
+        cut=cut_places(turn, gathered.finish_reason, given=gathered.message, cut=cut),
     )
     transcript.answer({place: result.message for place, result in results.items()})
     said = dialect.continuation(transcript.messages, answered=len(transcript.messages) - before)

@@ -1,43 +1,68 @@
 """One handler for each model API whose answers a program has in hand: OpenAI, Anthropic, Ollama."""
 
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import ClassVar, Final
 
 from vespe.adapters import anthropic, ollama
 from vespe.adapters.anthropic import AnthropicShape
+from vespe.adapters.base import ToolShape
 from vespe.adapters.messages import checked
 from vespe.adapters.ollama import OllamaShape
 from vespe.adapters.openai import OpenAIShape, to_wire
 from vespe.adapters.streams.anthropic import ClaudeStreamingProcessor
+from vespe.adapters.streams.base import StreamingProcessor
 from vespe.adapters.streams.ollama import OllamaStreamingProcessor
 from vespe.adapters.streams.openai import GptStreamingProcessor
 from vespe.agents import handler_base
 from vespe.agents.handler_base import ToolHandler
 from vespe.agents.providers import requests
-from vespe.models import JsonObject, Tool
+from vespe.models import JsonObject, JsonValue, Tool
 
 
-class ClaudeHandler:
-    """Handles answers of Anthropic's Messages API; see `ToolHandler`.
+class _Handler:
+    """What the handlers share; see `ToolHandler`."""
 
-    A request goes on with the assistant's turn and one user turn of `tool_result` blocks.
-    """
-
-    processor = ClaudeStreamingProcessor
+    processor: ClassVar[Callable[[], StreamingProcessor]]
+    shape: ClassVar[ToolShape]
     supports_tools = handler_base.supports_tools
     process_stream = handler_base.process_stream
 
     def prepare_payload(
         self, payload: JsonObject, tool_definitions: Sequence[Tool | JsonObject], tools_system_prompt: str = ""
     ) -> JsonObject:
-        """Return the payload with `tools`, and the prompt behind its `system`, text or blocks; nothing given is changed."""
-        made = dict(payload)
-        if tools_system_prompt:
-            system = payload.get("system") or ""
-            behind = [*system, {"type": "text", "text": tools_system_prompt}] if isinstance(system, list) else ""
-            made["system"] = behind or "\n\n".join(filter(None, (system, tools_system_prompt)))
-        defined = requests.definitions(tool_definitions, AnthropicShape())
+        """Return the payload with `tools`, and the prompt behind its system text, or as one; nothing given is changed."""
+        made = self.prompted(payload, tools_system_prompt) if tools_system_prompt else dict(payload)
+        defined = requests.definitions(tool_definitions, self.shape)
         return made | {"tools": [*(payload.get("tools") or ()), *defined]} if defined else made
+
+    def prompted(self, payload: JsonObject, prompt: str) -> JsonObject:
+        """Return a payload whose first system (or developer) message ends in `prompt`; without one, a system message comes first."""
+        messages = checked(payload.get("messages", ()))
+        first = messages[0] if messages and messages[0].get("role") in ("system", "developer") else None
+        if first is None:
+            return payload | {"messages": [{"role": "system", "content": prompt}, *messages]}
+        return payload | {"messages": [first | {"content": _joined(first.get("content"), prompt)}, *messages[1:]]}
+
+
+def _joined(system: JsonValue, prompt: str) -> JsonValue:
+    """Return a system text, or a list of its blocks, with the prompt behind it."""
+    if isinstance(system, list):
+        return [*system, {"type": "text", "text": prompt}]
+    return "\n\n".join(filter(None, (system or "", prompt)))
+
+
+class ClaudeHandler(_Handler):
+    """Handles answers of Anthropic's Messages API; see `ToolHandler`.
+
+    A request goes on with the assistant's turn and one user turn of `tool_result` blocks.
+    """
+
+    processor = ClaudeStreamingProcessor
+    shape = AnthropicShape()
+
+    def prompted(self, payload: JsonObject, prompt: str) -> JsonObject:
+        """Return the payload with the prompt behind its `system`, text or blocks."""
+        return payload | {"system": _joined(payload.get("system") or "", prompt)}
 
     def inner(self, payload: JsonObject) -> list[JsonObject]:
         """Return the messages in the inner format."""
@@ -50,36 +75,14 @@ class ClaudeHandler:
         return turns[first:]
 
 
-def with_system_message(payload: JsonObject, prompt: str) -> JsonObject:
-    """Return a payload whose first system (or developer) message ends in `prompt`; without one, a system message comes first."""
-    if not prompt:
-        return dict(payload)
-    messages = checked(payload.get("messages", ()))
-    first = messages[0] if messages and messages[0].get("role") in ("system", "developer") else None
-    if first is None:
-        return payload | {"messages": [{"role": "system", "content": prompt}, *messages]}
-    content = first.get("content") or ""
-    joined = [*content, {"type": "text", "text": prompt}] if isinstance(content, list) else "\n\n".join(filter(None, (content, prompt)))
-    return payload | {"messages": [first | {"content": joined}, *messages[1:]]}
-
-
-class GptHandler:
+class GptHandler(_Handler):
     """Handles answers of OpenAI's chat completions; see `ToolHandler`.
 
     A request goes on with the assistant's message and one tool message for each call.
     """
 
     processor = GptStreamingProcessor
-    supports_tools = handler_base.supports_tools
-    process_stream = handler_base.process_stream
-
-    def prepare_payload(
-        self, payload: JsonObject, tool_definitions: Sequence[Tool | JsonObject], tools_system_prompt: str = ""
-    ) -> JsonObject:
-        """Return the payload with `tools`, and the prompt behind the first system message, or as one; nothing given is changed."""
-        made = with_system_message(payload, tools_system_prompt)
-        defined = requests.definitions(tool_definitions, OpenAIShape())
-        return made | {"tools": [*(payload.get("tools") or ()), *defined]} if defined else made
+    shape = OpenAIShape()
 
     def inner(self, payload: JsonObject) -> list[JsonObject]:
         """Return the messages, whose format is the inner one."""
@@ -90,23 +93,14 @@ class GptHandler:
         return to_wire(messages[len(messages) - answered :])
 
 
-class OllamaHandler:
+class OllamaHandler(_Handler):
     """Handles answers of Ollama's `/api/chat`; see `ToolHandler`.
 
     A request goes on with the assistant's message and one tool message for each call.
     """
 
     processor = OllamaStreamingProcessor
-    supports_tools = handler_base.supports_tools
-    process_stream = handler_base.process_stream
-
-    def prepare_payload(
-        self, payload: JsonObject, tool_definitions: Sequence[Tool | JsonObject], tools_system_prompt: str = ""
-    ) -> JsonObject:
-        """Return the payload with `tools`, and the prompt behind the first system message, or as one; nothing given is changed."""
-        made = with_system_message(payload, tools_system_prompt)
-        defined = requests.definitions(tool_definitions, OllamaShape())
-        return made | {"tools": [*(payload.get("tools") or ()), *defined]} if defined else made
+    shape = OllamaShape()
 
     def inner(self, payload: JsonObject) -> list[JsonObject]:
         """Return the messages in the inner format."""

@@ -12,8 +12,9 @@ from vespe.agents.call_checks import cut_places
 from vespe.agents.call_results import CallResult, interrupted, not_run
 from vespe.agents.events import EventSystem, Tell
 from vespe.agents.limits import Limits, Quota, Spent, Stop
-from vespe.agents.open_calls import ModelCall, calls_of
-from vespe.agents.providers.base import Answer, LLMProvider
+from vespe.agents.open_calls import ModelCall
+from vespe.agents.providers.base import Answer, LLMProvider, traits_of
+from vespe.agents.providers.turns import retell, text_of
 from vespe.agents.transcripts import Transcript
 from vespe.agents.turns import TurnRunner
 from vespe.models import JsonObject, Tool
@@ -126,9 +127,8 @@ class _Run:
         self.arrived, self.answered_at = {}, 0.0
         tools, options = self.loop.tools or None, dict(self.loop.options)
         if last and tools:
-            tools, options = (
-                (tools, options | {"tool_choice": {"type": "none"}}) if self.loop.provider.api == "anthropic" else (None, options)
-            )
+            forbidding = traits_of(self.loop.provider).no_calls
+            tools, options = (None, options) if forbidding is None else (tools, options | forbidding)
         try:
             answer = self.respond(tools, options)
         except errors.Interrupted:
@@ -139,12 +139,10 @@ class _Run:
         self.answer = answer
         self.spent.iterations += 1
         self.spent.add_usage(answer.usage)
-        named = {place: str(call.get("id")) for place, call in enumerate(calls_of(answer.message))}
         self.transcript.add(answer.message)
-        cut = {place for place, call_id in named.items() if call_id in answer.cut_calls}
-        self.cut = cut_places(self.transcript.open, answer.finish_reason) | cut
+        self.cut = cut_places(self.transcript.open, answer.finish_reason, given=answer.message, cut=answer.cut_calls)
         if not self.loop.stream:
-            self._tell_whole(self.transcript.messages[-1])
+            retell(replace(answer, message=self.transcript.messages[-1]), self._tell)
         return True
 
     def respond(self, tools: list[Tool | JsonObject] | None, options: JsonObject) -> Answer:
@@ -223,15 +221,6 @@ class _Run:
         self.loop.turns.on_result(result)
         self._tell(result.event)
 
-    def _tell_whole(self, message: JsonObject) -> None:
-        """Tell of an answer that was not streamed as of one that came in one piece."""
-        if text := text_of(message.get("content")):
-            self._tell(StreamEvent("text", text))
-        for place, call in enumerate(calls_of(message)):
-            function = call.get("function") or {}
-            self._tell(StreamEvent("tool_start", call_id=str(call.get("id")), name=str(function.get("name")), index=place))
-            self._tell(StreamEvent("tool_arguments", str(function.get("arguments") or ""), str(call.get("id")), index=place))
-
     def _tell(self, event: StreamEvent) -> None:
         if self.loop.on_event is not None:
             self.loop.on_event(event)
@@ -245,11 +234,3 @@ def told_limit(iterations: int) -> str:
     """Return what the model is told before its last turn."""
     rounds = "the one round" if iterations == 1 else f"all {iterations} rounds"
     return f"[vespe] You have used {rounds} of tool calls. Call no more tools: answer now, with what you have."
-
-
-def text_of(content: object) -> str:
-    """Return a message's content as text: its text parts, one after another."""
-    if isinstance(content, str):
-        return content
-    parts = content if isinstance(content, list) else []
-    return "".join(str(part.get("text") or "") for part in parts if isinstance(part, dict) and part.get("type") == "text")

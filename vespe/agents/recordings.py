@@ -1,6 +1,5 @@
 """Providers that write down what passes, and ones that give it again: without a network, and without running a tool."""
 
-import functools
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -10,8 +9,9 @@ from typing import Any, Final
 
 from vespe.adapters.streams.base import StreamingProcessor
 from vespe.agents import providers, recording_file
-from vespe.agents.providers import openai, turns
-from vespe.agents.providers.base import Answer, LLMProvider, OnEvent, Reply, Tools
+from vespe.agents.providers import turns
+from vespe.agents.providers.base import Answer, LLMProvider, OnEvent, Reply, Tools, traits_of
+from vespe.agents.providers.endpoint_provider import EndpointProvider
 from vespe.errors import Diverged, InvalidDocument, ProviderError
 from vespe.models import JsonObject, JsonValue, Outcome
 
@@ -34,6 +34,7 @@ class RecordingProvider:
         self.keep: Sequence[str] = getattr(inner, "keep", ())
         about = {"provider": self.name, "api": self.api, "model": self.model}
         self._recording = recording_file.Recording(os.fspath(path), **about, keep=self.keep)
+        self.traits = traits_of(inner)
         self.payload, self.answer, self.processor, self.close = inner.payload, inner.answer, inner.processor, inner.close
 
     @contextmanager
@@ -84,10 +85,11 @@ class ReplayProvider:
         self.keep: Sequence[str] = self._document["keep"]
         # The one that builds the same requests; it is never asked to send one.
         self._inner = providers.provider_class(self.api)(self.model)
+        self.traits = traits_of(self._inner)
         self.payload, self.answer = self._inner.payload, self._inner.answer
-        if self.api == "openai":
-            # What an endpoint wanted back is said by the recording, and not by this machine's settings.
-            self.payload = functools.partial(openai.payload, self.model, keep=self.keep)
+        # What an endpoint wanted back is said by the recording, and not by this machine's settings.
+        if isinstance(self._inner, EndpointProvider):
+            self._inner.keep = self.keep
         self._turn = 0
         self._outcomes: list[JsonObject] = list(self._document["outcomes"])
         self._lock = threading.Lock()

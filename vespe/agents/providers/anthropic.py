@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from vespe.adapters import anthropic as adapter_anthropic
 from vespe.adapters.streams.anthropic import ClaudeStreamingProcessor
-from vespe.agents.providers import endpoint, endpoint_account, requests, retries, turns
-from vespe.agents.providers.base import Answer, Tools
-from vespe.agents.providers.endpoint import Destination, Endpoint
+from vespe.agents.providers import requests
+from vespe.agents.providers.base import Answer, Tools, Traits
+from vespe.agents.providers.endpoint_account import Account
+from vespe.agents.providers.endpoint_provider import EndpointProvider
 from vespe.http.addresses import Url
 from vespe.models import JsonObject
 
@@ -76,49 +77,21 @@ def _choice(given: Any) -> JsonObject | None:
     return given if isinstance(given, dict) else None
 
 
-class AnthropicProvider:
+class AnthropicProvider(EndpointProvider):
     """Asks an endpoint that speaks Anthropic's Messages API.
 
-    What is not given comes from the user's configuration (`providers.anthropic`), the key else from the environment
-    (ANTHROPIC_API_KEY, or what `api_key_env` names); it goes to `base_url` alone, which may be given with or without `/v1`.
+    The key is ANTHROPIC_API_KEY's where none is said; `base_url` may be given with or without `/v1`. See `EndpointProvider`.
     """
 
-    name: ClassVar[str] = "anthropic"
-    api: ClassVar[str] = "anthropic"
-    account: ClassVar[endpoint_account.Account] = endpoint_account.Account(
-        provider="anthropic", default_url="https://api.anthropic.com", variable="ANTHROPIC_API_KEY"
-    )
-    create_message = turns.create_message
-    respond = turns.respond
-    send = endpoint.send
-    close = endpoint.close
-    answer = staticmethod(answer)
+    name = api = "anthropic"
+    account = Account(provider="anthropic", default_url="https://api.anthropic.com", variable="ANTHROPIC_API_KEY")
+    traits = Traits(no_calls={"tool_choice": {"type": "none"}})
+    bearer = False
     processor = ClaudeStreamingProcessor
+    request = staticmethod(payload)
+    answer = staticmethod(answer)
+    request_url = staticmethod(_messages)
 
-    def __init__(
-        self,
-        model: str = "",
-        *,
-        base_url: str | None = None,
-        api_key: str | None = None,
-        headers: Mapping[str, str] | None = None,
-        patience: retries.Patience = retries.PATIENCE,
-    ) -> None:
-        said = {"base_url": base_url, "api_key": api_key, "headers": headers, "model": model}
-        self._account = endpoint_account.known(self.account, **said)
-        self.model = self._account.settings.model
-        self._endpoint = Endpoint(self._destination, patience)
-
-    def payload(
-        self,
-        messages: Iterable[JsonObject],
-        tools: Tools | None = None,
-        *,
-        options: Mapping[str, object] | None = None,
-        stream: bool = False,
-    ) -> JsonObject:
-        """Return the request; see `anthropic_wire.payload`."""
-        return payload(self.model, messages, tools, options=options, stream=stream)
-
-    def _destination(self) -> Destination:
-        return endpoint_account.destination(self._account, {"anthropic-version": VERSION}, bearer=False, at=_messages)
+    def own_headers(self) -> Mapping[str, str]:
+        """Return the header of the API's version."""
+        return {"anthropic-version": VERSION}

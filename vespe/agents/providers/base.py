@@ -29,6 +29,24 @@ class Answer:
     cut_calls: frozenset[str] = frozenset()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Traits:
+    """What is peculiar to an API.
+
+    `no_calls` are the options that forbid calls where the tools must be named all the same, since the conversation holds calls;
+    None where tools can be left out. `always_streams` tells that an answer that was not streamed is one line of a stream.
+    """
+
+    no_calls: JsonObject | None = None
+    always_streams: bool = False
+
+
+def traits_of(provider: "LLMProvider") -> Traits:
+    """Return what is peculiar to a provider's API: its `traits`, where it has any."""
+    found: Traits = getattr(provider, "traits", Traits())
+    return found
+
+
 def _same(value: JsonValue) -> JsonValue:
     return value
 

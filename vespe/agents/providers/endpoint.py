@@ -3,9 +3,9 @@
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from typing import Final, Protocol
+from typing import Final
 
 from vespe.agents.providers import failures, retries
 from vespe.agents.providers.base import Reply
@@ -74,22 +74,6 @@ class Endpoint:
             weakref.finalize(self, client.close)
             self._found = there, client
         return self._found
-
-
-class Asking(Protocol):
-    """A provider that asks an endpoint."""
-
-    _endpoint: Endpoint
-
-
-def send(self: Asking, payload: JsonObject, *, cancel: threading.Event | None = None) -> AbstractContextManager[Reply]:
-    """Send a request; see `Endpoint.send`."""
-    return self._endpoint.send(payload, cancel=cancel)
-
-
-def close(self: Asking) -> None:
-    """Close kept connections."""
-    self._endpoint.close()
 
 
 def _attempt(

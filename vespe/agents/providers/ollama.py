@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from vespe.adapters import ollama as adapter_ollama
 from vespe.adapters.streams.ollama import OllamaStreamingProcessor
-from vespe.agents.providers import endpoint, endpoint_account, requests, retries, turns
-from vespe.agents.providers.base import Answer, Tools
-from vespe.agents.providers.endpoint import Destination, Endpoint
+from vespe.agents.providers import requests
+from vespe.agents.providers.base import Answer, Tools, Traits
+from vespe.agents.providers.endpoint_account import Account
+from vespe.agents.providers.endpoint_provider import EndpointProvider
 from vespe.documents import strict_json
 from vespe.errors import UsageError
 from vespe.http.addresses import Url
@@ -62,49 +63,16 @@ def _format(given: Any) -> JsonObject:
     return {"format": schema.get("schema", "json") if isinstance(schema, dict) else "json"}
 
 
-class OllamaProvider:
+class OllamaProvider(EndpointProvider):
     """Asks Ollama, on this machine or at `base_url`, which may be given with or without `/api`.
 
-    What is not given comes from the user's configuration (`providers.ollama`). It needs no key; one in OLLAMA_API_KEY,
-    or what `api_key_env` names, is sent along.
+    It needs no key; one in OLLAMA_API_KEY, or what `api_key_env` names, is sent along. See `EndpointProvider`.
     """
 
-    name: ClassVar[str] = "ollama"
-    api: ClassVar[str] = "ollama"
-    account: ClassVar[endpoint_account.Account] = endpoint_account.Account(
-        provider="ollama", default_url="http://127.0.0.1:11434", variable="OLLAMA_API_KEY", key_needed=False
-    )
-    create_message = turns.create_message
-    respond = turns.respond
-    send = endpoint.send
-    close = endpoint.close
-    answer = staticmethod(answer)
+    name = api = "ollama"
+    account = Account(provider="ollama", default_url="http://127.0.0.1:11434", variable="OLLAMA_API_KEY", key_needed=False)
+    traits = Traits(always_streams=True)
     processor = OllamaStreamingProcessor
-
-    def __init__(
-        self,
-        model: str = "",
-        *,
-        base_url: str | None = None,
-        api_key: str | None = None,
-        headers: Mapping[str, str] | None = None,
-        patience: retries.Patience = retries.PATIENCE,
-    ) -> None:
-        said = {"base_url": base_url, "api_key": api_key, "headers": headers, "model": model}
-        self._account = endpoint_account.known(self.account, **said)
-        self.model = self._account.settings.model
-        self._endpoint = Endpoint(self._destination, patience)
-
-    def payload(
-        self,
-        messages: Iterable[JsonObject],
-        tools: Tools | None = None,
-        *,
-        options: Mapping[str, object] | None = None,
-        stream: bool = False,
-    ) -> JsonObject:
-        """Return the request; see `ollama_wire.payload`."""
-        return payload(self.model, messages, tools, options=options, stream=stream)
-
-    def _destination(self) -> Destination:
-        return endpoint_account.destination(self._account, {}, bearer=True, at=_chat)
+    request = staticmethod(payload)
+    answer = staticmethod(answer)
+    request_url = staticmethod(_chat)

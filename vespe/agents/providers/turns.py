@@ -9,7 +9,7 @@ from typing import Final
 
 from vespe.adapters.streams.base import StreamEvent, StreamingProcessor
 from vespe.agents.providers import answers
-from vespe.agents.providers.base import Answer, LLMProvider, OnEvent, Reply, Tools
+from vespe.agents.providers.base import Answer, LLMProvider, OnEvent, Reply, Tools, traits_of
 from vespe.errors import ProviderError
 from vespe.models import JsonObject
 
@@ -49,7 +49,7 @@ def respond(
     payload = self.payload(messages, tools, options=options, stream=on_event is not None)
     with self.send(payload, cancel=cancel) as reply:
         reply, begins = _begun(reply)
-        if self.api == "ollama" or begins.startswith(_OF_EVENTS) or (on_event is not None and not _is_document(reply)):
+        if traits_of(self).always_streams or begins.startswith(_OF_EVENTS) or (on_event is not None and not _is_document(reply)):
             return _streamed(self, reply, on_event or _unheard)
         answer = answers.whole(self, reply)
     if on_event is not None:
@@ -62,7 +62,7 @@ def retell(answer: Answer, on_event: OnEvent) -> None:
     message = answer.message
     if isinstance(text := message.get("reasoning_content"), str) and text:
         on_event(StreamEvent(type="reasoning", text=text))
-    if isinstance(text := message.get("content"), str) and text:
+    if text := text_of(message.get("content")):
         on_event(StreamEvent(type="text", text=text))
     for index, call in enumerate(message.get("tool_calls") or ()):
         function = call.get("function") or call.get("custom") or {}
@@ -72,6 +72,14 @@ def retell(answer: Answer, on_event: OnEvent) -> None:
     if answer.usage is not None:
         on_event(StreamEvent(type="usage", data=answer.usage))
     on_event(StreamEvent(type="done", data={"finish_reason": answer.finish_reason, "complete": answer.complete}))
+
+
+def text_of(content: object) -> str:
+    """Return a message's content as text: its text parts, one after another."""
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else []
+    return "".join(str(part.get("text") or "") for part in parts if isinstance(part, dict) and part.get("type") == "text")
 
 
 def _begun(reply: Reply) -> tuple[Reply, bytes]:
