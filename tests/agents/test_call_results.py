@@ -1,5 +1,11 @@
 """What became of a call."""
 
+import json
+from typing import Any
+
+import pytest
+
+from tests.agents.providers.serving import CLASSES
 from vespe.agents.call_results import CallResult, interrupted, not_run
 from vespe.agents.open_calls import ModelCall
 from vespe.models import Failure, Outcome
@@ -23,3 +29,36 @@ def test_the_event_carries_the_call_its_place_and_the_outcome() -> None:
     event = not_run(CALL, "because", code="denied").event
     assert (event.type, event.call_id, event.name, event.index) == ("tool_result", "c", "f", 2)
     assert event.data is not None and event.data["outcome"]["error"]["code"] == "denied" and event.data["content"] == "because"
+
+
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+IMAGE = {"type": "image", "data": PIXEL, "mimeType": "image/png"}
+TEXT = {"type": "text", "text": "a picture"}
+
+
+def content_of(*blocks: Any) -> Any:
+    return CallResult(call=CALL, outcome=Outcome(tool="f", uid="u", result={"content": list(blocks)})).message["content"]
+
+
+def test_an_image_is_shown_to_the_model_and_what_stands_beside_it_is_text() -> None:
+    link = {"type": "resource_link", "uri": "file:///a", "name": "a"}
+    assert content_of(TEXT, IMAGE, link) == [
+        TEXT,
+        {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PIXEL}"}},
+        {"type": "text", "text": '{"type":"resource_link","uri":"file:///a","name":"a"}'},
+    ]
+
+
+@pytest.mark.parametrize("block", [TEXT, IMAGE | {"mimeType": "image/tiff"}, IMAGE | {"data": "not base64!"}, IMAGE | {"data": 3}, "image"])
+def test_content_without_an_image_that_every_api_takes_is_one_text(block: Any) -> None:
+    assert isinstance(content_of(block), str)
+
+
+@pytest.mark.parametrize("api", ["openai", "anthropic", "ollama"])
+def test_every_api_is_sent_the_image_as_one(api: str) -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    message = CallResult(call=CALL, outcome=Outcome(tool="f", uid="u", result={"content": [TEXT, IMAGE]})).message
+    provider = CLASSES[api]("m", base_url="http://127.0.0.1:1", api_key="sk-0123456789")
+    sent = json.dumps(provider.payload([{"role": "user", "content": "go"}, {"role": "assistant", "tool_calls": [call]}, message]))
+    wanted = {"openai": '"image_url"', "anthropic": '"media_type": "image/png"', "ollama": '"images": ['}[api]
+    assert wanted in sent and sent.count(PIXEL) == 1 and '\\"image\\"' not in sent

@@ -9,7 +9,7 @@ from vespe.adapters.streams.base import StreamEvent
 from vespe.agents.call_checks import Ready
 from vespe.cli import report
 from vespe.cli.escaping import inert
-from vespe.models import JsonObject
+from vespe.models import JsonObject, JsonValue
 
 _LINE: Final = 160
 
@@ -59,11 +59,18 @@ class Shown:
 
 
 def _told(data: JsonObject) -> str:
-    outcome, content = data.get("outcome") or {}, report.one_line(str(data.get("content", "")))
+    outcome, content = data.get("outcome") or {}, report.one_line(_words(data.get("content", "")))
     if outcome.get("ok"):
         return f"ok, {data.get('timing', {}).get('duration_ms', 0):.0f} ms: {_cut(content)}"
     code = report.one_line(str((outcome.get("error") or {}).get("code", "error")))
     return f"{code}: {_cut(content)}"
+
+
+def _words(content: JsonValue) -> str:
+    """Return what a result says, an image as a word."""
+    if not isinstance(content, list):
+        return str(content)
+    return " ".join(str(part.get("text", "[image]")) for part in content if isinstance(part, dict))
 
 
 def _cut(text: str) -> str:
