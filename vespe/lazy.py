@@ -26,8 +26,11 @@ if TYPE_CHECKING:
     import httpcore2
     import hypothesis
     import hypothesis_jsonschema
+    import jsonschema
     import jsonschema_rs
+    import jsonschema_specifications  # type: ignore[import-untyped]  # it has no types
     import platformdirs
+    import referencing
     import rich.box as rich_box
     import rich.console as rich_console
     import rich.table as rich_table
@@ -45,9 +48,12 @@ __all__ = [
     "hypothesis",
     "hypothesis_jsonschema",
     "ipaddress",
+    "jsonschema",
     "jsonschema_rs",
+    "jsonschema_specifications",
     "platformdirs",
     "readline",
+    "referencing",
     "rich_box",
     "rich_console",
     "rich_table",

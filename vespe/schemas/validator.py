@@ -7,6 +7,7 @@ and `\\d` is ASCII, numbers are exact, and `1.0` is an integer.
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from typing import Any, Final, NoReturn
 
 from vespe import defaults
@@ -15,6 +16,7 @@ from vespe.documents.pointers import pointer_to
 from vespe.errors import InvalidDocument
 from vespe.lazy import jsonschema_rs
 from vespe.models import JsonObject, JsonValue
+from vespe.schemas import reference
 from vespe.schemas.bounds import is_bundled, pattern_places, reference_problems, size_problems, written
 from vespe.schemas.explain import MOST, Explainer, Violation, describe, named_properties
 from vespe.schemas.filling import NOTHING, filling_of
@@ -47,7 +49,7 @@ def check_schema(schema: JsonValue, *, root_object: bool = True, plain: bool = F
     if root := _root_problem(schema, root_object):
         return [Violation("root", "", root)]
     if plain:
-        return [] if jsonschema_rs.meta.is_valid(schema) else _meta_problems(schema)
+        return [] if _meta().is_valid(schema) else _meta_problems(schema)
     text = written(schema)
     if isinstance(text, Violation):
         return [text]
@@ -55,7 +57,7 @@ def check_schema(schema: JsonValue, *, root_object: bool = True, plain: bool = F
         return problems
     if isinstance(schema, dict) and not is_bundled(str(schema.get("$schema", _DRAFT))):
         return reference_problems(schema)
-    problems = [] if jsonschema_rs.meta.is_valid(schema) else _meta_problems(schema)
+    problems = [] if _meta().is_valid(schema) else _meta_problems(schema)
     if '"$' in text:
         problems += reference_problems(schema)
     if "attern" in text:
@@ -95,7 +97,7 @@ class Validator:
         self._ends = not _follows_values(schema)
         self._flat = self._ends and self._filling is NOTHING and _is_flat(schema)
         try:
-            self._native = jsonschema_rs.validator_for(schema, **_options())
+            self._native = _validator_for(schema)
         except ValueError as error:
             raise InvalidDocument(f"the schema cannot be used: {_first_line(error)}") from None
 
@@ -139,7 +141,7 @@ class Validator:
     def _told(self, instance: JsonValue, subject: str) -> list[Violation]:
         explainer = Explainer(self.schema, instance, subject=subject)
         weight = _EXPLAINED_WEIGHT // peak(self.schema, limit=_MAX_EVALUATIONS)
-        if not _heavier_than(instance, weight):
+        if not _is_fast() or not _heavier_than(instance, weight):
             return explainer.violations(self._native.iter_errors(instance)) or [
                 _violation("schema", f"{subject} does not match its schema")
             ]
@@ -278,8 +280,8 @@ def _meta_problems(schema: Any) -> list[Violation]:
     for steps, sub, _, _ in walk(schema, most=defaults.MAX_SUBSCHEMAS):
         alone = without_children(sub)
         try:
-            jsonschema_rs.meta.validate({**alone, "$schema": draft} if isinstance(alone, dict) else alone)
-        except jsonschema_rs.ValidationError as error:
+            _meta().validate({**alone, "$schema": draft} if isinstance(alone, dict) else alone)
+        except _refusal() as error:
             told += Explainer({}, schema, subject="the schema").violations([error], under=steps)
     return [replace(one, code="malformed") for one in told] or [_violation("malformed", "is not valid by its meta-schema")]
 
@@ -305,6 +307,9 @@ def _pattern_problems(schema: Any) -> list[Violation]:
 
 def _compiles(pattern: str, size: int) -> bool:
     try:
+        if not _is_fast():
+            reference.python_pattern(pattern)
+            return True
         jsonschema_rs.Draft202012Validator({"pattern": pattern}, pattern_options=jsonschema_rs.RegexOptions(size_limit=size))
     except ValueError:
         return False
@@ -319,10 +324,31 @@ def _use_problems(schema: Any, text: str) -> list[Violation]:
         message = f"can be reached more than {_MAX_EVALUATIONS} times at one place of a value: its references multiply or never end"
         return [_violation("unusable", message)]
     try:
-        jsonschema_rs.validator_for(schema, **_options())
+        _validator_for(schema)
     except ValueError as error:
         return [_violation("unusable", f"cannot be used: {_first_line(error)}")]
     return []
+
+
+@cache
+def _is_fast() -> bool:
+    """Whether jsonschema_rs is there; where it has no wheel, the reference validator judges, slower and to the same effect."""
+    try:
+        return jsonschema_rs.meta is not None
+    except ImportError:
+        return False
+
+
+def _meta() -> Any:
+    return jsonschema_rs.meta if _is_fast() else reference.meta
+
+
+def _refusal() -> type[Any]:
+    return jsonschema_rs.ValidationError if _is_fast() else reference.ValidationError
+
+
+def _validator_for(schema: JsonValue) -> Any:
+    return jsonschema_rs.validator_for(schema, **_options()) if _is_fast() else reference.validator_for(schema)
 
 
 def _first_line(error: ValueError) -> str:
