@@ -174,14 +174,14 @@ def _from_source(name: str, path: str, data: bytes, given: Mapping[str, Any]) ->
     entrypoint = given.get("entrypoint") or _only_function(source, name, path)
     derived = derive(source, entrypoint, path=path)
     fixed = given.get("args") or {}
-    schema = _schemas(given.get("schema"), _without(derived.input_schema, fixed), derived.output_schema)
+    schema = _schemas(given.get("schema"), without_fixed(derived.input_schema, fixed), derived.output_schema)
     said = {"description": derived.description, **given, "path": script, "entrypoint": entrypoint, "schema": schema}
     notes = (*derived.notes, *_left_behind(source, path))
     return _draft(name, _document(name, "python_script", said), {script: TreeFile(data=data)}, notes)
 
 
-def _without(schema: JsonObject, fixed: JsonObject) -> JsonObject:
-    """The input schema without the inputs that fixed arguments fill: the model neither sees nor sets those."""
+def without_fixed(schema: JsonObject, fixed: JsonObject) -> JsonObject:
+    """Return the input schema without the inputs that fixed arguments fill: the model neither sees nor sets those."""
     properties = {key: value for key, value in schema["properties"].items() if key not in fixed}
     required = [key for key in schema.get("required", ()) if key not in fixed]
     changed = {**schema, "properties": properties, "required": required}

@@ -27,7 +27,7 @@ def codes(tmp_path: Path, signature: str, properties: dict[str, Any], **schema: 
     ("a", {}, [], [("signature-missing", None)]),
     ("a", {"a": {}}, [], [("signature-missing", "warning")]),
     ("a", {"a": {"default": 1}}, [], []),
-    ("a=1", {}, [], []),
+    ("a=1", {}, [], [("signature-missing", "info")]),
     ("*, a", {"a": {}}, ["a"], []),
     ("**rest", {"x": {}}, [], []),
     ("a, **rest", {"a": {}, "x": {}}, ["a"], []),

@@ -70,17 +70,12 @@ def _details(subject: Subject) -> dict[str, Any]:
 def _missing(subject: Subject) -> Iterator[Found]:
     pair = _pair(subject)
     for parameter in pair.derived.parameters if pair else ():
-        if pair is None or not parameter.required or parameter.kind == "open" or parameter.name in pair.args:
+        if pair is None or parameter.kind == "open" or parameter.name in pair.args:
             continue
         name = parameter.name
         if name not in pair.properties:
-            yield Found(
-                part="input_schema",
-                pointer="",
-                message=f"the function needs {short(name)}, which is neither an input nor a fixed argument",
-                fix=f"add {short(name)} to `properties` and `required`, or give it a default in the function",
-            )
-        elif name not in pair.required and not (isinstance(pair.properties[name], dict) and "default" in pair.properties[name]):
+            yield _absent(name) if parameter.required else _unoffered(name)
+        elif parameter.required and name not in pair.required and not _has_default(pair.properties[name]):
             yield Found(
                 part="input_schema",
                 pointer=f"/properties/{escape_pointer(name)}",
@@ -88,6 +83,23 @@ def _missing(subject: Subject) -> Iterator[Found]:
                 message=f"the function needs {short(name)}, and the schema lets a model leave it out",
                 fix=f"add {short(name)} to `required`, or give it a default",
             )
+
+
+def _absent(name: str) -> Found:
+    return Found(
+        part="input_schema",
+        message=f"the function needs {short(name)}, which is neither an input nor a fixed argument",
+        fix=f"add {short(name)} to `properties` and `required` (`vespe tool sync` does), or give it a default in the function",
+    )
+
+
+def _unoffered(name: str) -> Found:
+    message = f"the function also takes {short(name)}, which the schema does not offer"
+    return Found(part="input_schema", severity="info", message=message, fix="run `vespe tool sync`, or set it in `args`")
+
+
+def _has_default(schema: Any) -> bool:
+    return isinstance(schema, dict) and "default" in schema
 
 
 def _unknown(subject: Subject) -> Iterator[Found]:
