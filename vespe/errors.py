@@ -370,7 +370,7 @@ class Interrupted(VespeError):
     code = "interrupted"
 
 
-class StorageError(VespeError, OSError):
+class StorageError(VespeError):
     """The operating system refused to read or write `path`; nothing was changed."""
 
     code = "storage_error"

@@ -22,7 +22,7 @@ from pathlib import Path
 from tests.acceptance.crash import Verb, World
 from tests.support.ondisk import python_tool, write_kit
 from vespe import errors
-from vespe.files import atomic, trees
+from vespe.files import atomic, staging
 from vespe.kits import lock
 from vespe.projects import project
 
@@ -63,7 +63,7 @@ def run(processes: int, mutations: int, *, kills: int = 0, seed: int = 1) -> Fig
         _Crowd(world, figures, mutations=mutations, random=random.Random(seed)).work(kills)
         figures.seconds = round(time.monotonic() - started, 1)
         figures.lost += _missing(world, processes, mutations)
-        trees.delete(directory)
+        staging.delete(directory)
     return figures
 
 

@@ -25,7 +25,7 @@ from tests.acceptance import tracer
 from tests.support.ondisk import python_tool, write_kit
 from vespe import errors
 from vespe.cli import main
-from vespe.files import trees
+from vespe.files import staging
 from vespe.kits import lock as kit_lock
 from vespe.kits import roots, store
 from vespe.projects import project
@@ -99,7 +99,7 @@ class World:
         for command in verb.before:
             if command == FORGET:
                 for kind in ("data", "state"):
-                    trees.delete(str(world.home / kind / "vespe"))
+                    staging.delete(str(world.home / kind / "vespe"))
             elif command == MOVE:
                 subprocess.run(["git", "-C", str(root / "source"), "branch", "-qf", "main", "next"], check=True)
             elif (code := world.run(command)) != 0:
@@ -254,7 +254,7 @@ class Harness:
     def _copied(self) -> World:
         place = self._root / "tried"
         if place.exists():
-            trees.delete(str(place))
+            staging.delete(str(place))
         return self._old.copied(place)
 
     def _reached(self, command: tuple[str, ...]) -> dict[str, Any]:
@@ -319,7 +319,7 @@ def figures(verbs: tuple[Verb, ...], *, every: int = 1, faults: tuple[str, ...] 
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as directory:
             harness = Harness(Path(directory).resolve(), verb)
             results += [harness.tried(fault, every=every) for fault in faults]
-            trees.delete(directory)
+            staging.delete(directory)
     return results
 
 

@@ -31,7 +31,7 @@ from tests.acceptance.crash import World
 from tests.acceptance.worlds import VERBS, Interrupted
 from tests.support.loopback import Exchange, Loopback
 from tests.support.ondisk import PATIENCE_S, interruptible
-from vespe.files import trees
+from vespe.files import staging
 
 ROOT = Path(__file__).parents[2]
 BOOT = f"""
@@ -112,7 +112,7 @@ class Sweep:
     def _copied(self) -> World:
         place = self._root / "tried"
         if place.exists():
-            trees.delete(str(place))
+            staging.delete(str(place))
         return self._old.copied(place)
 
     def _wrong_after(self, world: World) -> Iterator[str]:
@@ -288,7 +288,7 @@ def figures(verbs: tuple[Interrupted, ...], runs: int, *, seed: int) -> Iterator
         for verb in verbs:
             with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as directory:
                 yield Sweep(Path(directory).resolve(), verb, port, seed=seed).tried(runs)
-                trees.delete(directory)
+                staging.delete(directory)
 
 
 def _main() -> int:

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from tests.acceptance.crash import Verb, World
 from tests.support.ondisk import python_tool, write_kit
-from vespe.files import trees
+from vespe.files import staging
 from vespe.kits import lock, store
 
 Change = Callable[[Path], object]
@@ -109,7 +109,7 @@ def run() -> Figures:
             shutil.copytree(root / "whole", installed)
         if world.run(("kit", "verify")) != 0:
             figures.missed.append("what was put back is not whole, so that nothing above counts")
-        trees.delete(name)
+        staging.delete(name)
     return figures
 
 

@@ -25,7 +25,7 @@ from tests.acceptance.crash import World
 from tests.acceptance.interruptions import WRONG, answering
 from tests.acceptance.worlds import VERBS, Interrupted
 from vespe.cli import main
-from vespe.files import trees
+from vespe.files import staging
 
 FILES = (os.path.dirname(vespe.__file__) + os.sep, contextlib.__file__, tempfile.__file__)
 NAMES = (
@@ -118,7 +118,7 @@ class Steps:
     def _copied(self) -> World:
         place = self._root / "tried"
         if place.exists():
-            trees.delete(str(place))
+            staging.delete(str(place))
         return self._old.copied(place)
 
     def _run(self, world: World, at: int) -> tuple[int, str]:
@@ -156,7 +156,7 @@ def figures(names: tuple[str, ...], *, every: int) -> Iterator[Result]:
         for verb in (verb for verb in VERBS if verb.name in names):
             with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as directory:
                 yield Steps(Path(directory).resolve(), verb, port).tried(every)
-                trees.delete(directory)
+                staging.delete(directory)
 
 
 def _main() -> int:

@@ -9,7 +9,7 @@ from typing import Any
 
 from tests.acceptance.crash import FORGET, MOVE, World, make_source
 from tests.support.ondisk import python_tool, write_kit, write_tool
-from vespe.files import trees
+from vespe.files import staging
 
 SWEEPERS: tuple[tuple[str, ...], ...] = (("tool", "create", "swept", "--type", "shell_command"), ("kit", "activate", "file_io_with_git"))
 """Commands that write where others left something: they clear it away."""
@@ -115,7 +115,7 @@ def build(root: Path, verb: Interrupted, *, port: int) -> World:
         (root / "folded").rename(root / "folder")
     for step in verb.before:
         _step(world, step)
-    trees.delete(str(root / "tmp"))
+    staging.delete(str(root / "tmp"))
     (root / "tmp").mkdir()
     return world
 
@@ -123,7 +123,7 @@ def build(root: Path, verb: Interrupted, *, port: int) -> World:
 def _step(world: World, step: tuple[str, ...]) -> None:
     if step == FORGET:
         for kind in ("data", "state"):
-            trees.delete(str(world.home / kind / "vespe"))
+            staging.delete(str(world.home / kind / "vespe"))
     elif step == MOVE:
         subprocess.run(["git", "-C", str(world.root / "source"), "branch", "-qf", "main", "next"], check=True)
     elif code := world.run(step):

@@ -13,7 +13,7 @@ from tests.support.loopback import Loopback
 from vespe.adapters.streams.base import StreamEvent
 from vespe.agents.providers.simulated import SimulatedProvider
 from vespe.agents.recordings import RecordingProvider, ReplayProvider
-from vespe.errors import Diverged, InvalidDocument, ProviderError
+from vespe.errors import Diverged, InvalidDocument, ProviderError, StorageError
 from vespe.models import Failure, JsonObject, Outcome
 from vespe.projects import user_config
 
@@ -157,7 +157,7 @@ def interrupt(_: StreamEvent) -> None:
 
 def test_a_file_that_cannot_be_written_is_told_before_anything_is_sent(tmp_path: Path) -> None:
     with asking(said(HELLO)) as (inner, server):
-        with pytest.raises(OSError, match="cannot write"):
+        with pytest.raises(StorageError, match="cannot write"):
             RecordingProvider(inner, str(tmp_path / "nowhere" / "r.json"))
         assert server.connections == 0
 

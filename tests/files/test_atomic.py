@@ -13,7 +13,7 @@ import pytest
 from tests.files.test_trees import with_failing_flush
 from vespe import defaults
 from vespe.documents import strict_json
-from vespe.errors import InvalidDocument, StorageError
+from vespe.errors import InvalidDocument, Refused, StorageError
 from vespe.files import atomic
 
 
@@ -191,7 +191,7 @@ def test_p47_what_the_disk_does_not_confirm_is_told_as_what_it_is(number: int, k
     (tmp_path / "f.json").write_text("old", encoding="utf-8")
     code = (
         "import sys\nfrom vespe.files import atomic\ntry: atomic.write_atomic(sys.argv[1] + '/f.json', 'new')\n"
-        "except OSError as error: print(type(error).__name__, error)\n"
+        "except Exception as error: print(type(error).__name__, error)\n"
     )
     said = with_failing_flush(number, code, tmp_path)
     assert said.startswith(error) and f"{tmp_path}/f.json" in said and "Input/output error" in said
@@ -203,7 +203,7 @@ def test_p47_a_rename_that_the_disk_does_not_confirm_is_undone_or_told(more: tup
     (tmp_path / "aside").mkdir()
     code = (
         "import sys\nfrom vespe.files import atomic\ntry: atomic.rename_durably(sys.argv[1] + '/aside', sys.argv[1] + '/place')\n"
-        "except OSError as error: print(type(error).__name__, error)\n"
+        "except Exception as error: print(type(error).__name__, error)\n"
     )
     said = with_failing_flush(1, code, tmp_path, *more)
     assert said.startswith("NotDurable" if more else "OSError") and os.listdir(tmp_path) == [left]
@@ -290,3 +290,38 @@ def test_the_lock_is_let_go_when_the_work_inside_fails(tmp_path: Path) -> None:
         raise KeyError
     with atomic.locked(str(tmp_path), timeout_s=0.0):
         assert list(tmp_path.iterdir()) == []
+
+
+def test_the_unfinished_successors_of_the_file_go_and_nothing_else(tmp_path: Path) -> None:
+    for name in ("a.json", "a.json.1f-2a.tmp", "a.json.tmp", "b.json.1f-2a.tmp", "a.json.1f-2a.tmp.bak"):
+        (tmp_path / name).touch()
+    atomic.sweep_beside(tmp_path / "a.json")
+    assert sorted(os.listdir(tmp_path)) == ["a.json", "a.json.1f-2a.tmp.bak", "a.json.tmp", "b.json.1f-2a.tmp"]
+
+
+def test_sweeping_in_a_directory_that_is_not_there_is_not_an_error(tmp_path: Path) -> None:
+    atomic.sweep_beside(tmp_path / "nowhere/a.json")
+
+
+def test_a_thread_that_holds_a_lock_gets_it_again_and_others_do_not(tmp_path: Path) -> None:
+    waited: list[str] = []
+
+    def other() -> None:
+        with pytest.raises(StorageError, match="another process"), atomic.locked(str(tmp_path), timeout_s=0):
+            waited.append("never")
+
+    with atomic.locked(str(tmp_path)):
+        with atomic.locked(os.path.join(tmp_path, ".")):
+            pass
+        thread = threading.Thread(target=other)
+        thread.start()
+        thread.join()
+    with atomic.locked(str(tmp_path), timeout_s=0):
+        assert waited == []
+
+
+def test_what_the_system_refuses_is_said_and_what_vespe_refuses_stays(tmp_path: Path) -> None:
+    with pytest.raises(StorageError, match="cannot list nothing: No such file"), atomic.translated("list", "nothing"):
+        os.listdir(tmp_path / "gone")
+    with pytest.raises(Refused, match="no"), atomic.translated("list", "nothing"):
+        raise Refused("no")

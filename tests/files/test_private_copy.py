@@ -90,7 +90,7 @@ def test_a_copy_that_cannot_be_written_is_a_storage_error(original: Path, scratc
 def test_without_a_tmpdir_the_copy_is_in_the_systems(original: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TMPDIR", raising=False)
     with private_copy(str(original.parent), "tool-a") as (copy, _):
-        assert copy.startswith("/tmp/vespe-")
+        assert copy.startswith("/tmp/.vespe-")
     assert not os.path.exists(os.path.dirname(copy))
 
 
@@ -139,7 +139,7 @@ def new(left: Path) -> None:
 
 
 def renamed(left: Path) -> None:
-    left.rename(left.with_name("vespe-mine"))
+    left.rename(left.with_name(".vespe-mine.tmp"))
 
 
 def behind_a_link(left: Path) -> None:
@@ -160,7 +160,7 @@ def test_what_is_not_surely_a_copy_left_over_is_not_removed(change: Callable[[Pa
 
 def test_one_process_removes_no_more_than_its_bound(original: Path, scratch: Path) -> None:
     for number in range(20):
-        directory = scratch / f"vespe-{number:024x}"
+        directory = scratch / f".vespe-{number:024x}.tmp"
         directory.mkdir(0o700)
         aged(directory)
     with private_copy(str(original.parent), "tool-a"):

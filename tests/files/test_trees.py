@@ -12,7 +12,7 @@ import pytest
 
 from vespe.errors import InvalidDocument, Refused, StorageError, UsageError
 from vespe.files import trees
-from vespe.files.trees import TreeFile, place_tree, read_tree, remove_tree, sweep
+from vespe.files.trees import TreeFile, place_tree, read_tree, remove_tree
 
 FILES = {"config.json": TreeFile(data=b"{}"), "bin/run": TreeFile(data=b"#!/bin/sh\n", executable=True)}
 
@@ -54,10 +54,10 @@ def test_p47_a_disk_that_takes_no_more_leaves_nothing(tmp_path: Path) -> None:
     code = (
         "import resource, sys\nfrom vespe.files.trees import *\nresource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))\n"
         "try: place_tree(sys.argv[1], 'tool-a', {'a': TreeFile(data=b'x'), 'b': TreeFile(data=b'x' * 1000)}, check=print)\n"
-        "except OSError as error: print(type(error).__name__, error)\n"
+        "except Exception as error: print(type(error).__name__, error)\n"
     )
     done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, encoding="utf-8", check=True)
-    assert done.stdout.startswith(f"StorageError cannot create {tmp_path}/tool-a: ")
+    assert done.stdout.startswith(f"StorageError cannot make {tmp_path}/tool-a: ")
     assert os.listdir(tmp_path) == []
 
 
@@ -73,13 +73,13 @@ def with_failing_flush(number: int, code: str, directory: Path, *more: str) -> s
     return done.stdout + done.stderr
 
 
-REPORTED = "import sys\nfrom vespe.files.trees import *\ntry: {}\nexcept OSError as error: print(type(error).__name__, error)\n"
+REPORTED = "import sys\nfrom vespe.files.trees import *\ntry: {}\nexcept Exception as error: print(type(error).__name__, error)\n"
 
 
 def test_p47_a_tree_whose_place_the_disk_does_not_confirm_is_taken_back(tmp_path: Path) -> None:
     code = REPORTED.format("place_tree(sys.argv[1], 'tool-a', {'a': TreeFile(data=b'x')}, check=lambda staged: None)")
     said = with_failing_flush(3, code, tmp_path)  # after those of the file and of its directory
-    assert said == f"StorageError cannot create {tmp_path}/tool-a: Input/output error\n"
+    assert said == f"StorageError cannot make {tmp_path}/tool-a: Input/output error\n"
     assert os.listdir(tmp_path) == []
 
 
@@ -138,7 +138,7 @@ def test_a_tree_is_read_within_bounds(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_a_directory_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match="cannot read"):
         read_tree(str(tmp_path / "gone"))
-    with pytest.raises(StorageError, match="cannot create"):
+    with pytest.raises(StorageError, match="cannot make"):
         place_tree(str(tmp_path / "gone"), "tool-a", FILES, check=accept)
     with pytest.raises(StorageError, match="cannot remove"):
         remove_tree(str(tmp_path), "gone")
@@ -185,14 +185,3 @@ def test_a_directory_of_any_name_can_be_removed(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         remove_tree(str(tmp_path), name)
     assert os.listdir(tmp_path) == []
-
-
-def test_sweeping_takes_leftovers_and_nothing_that_people_made(tmp_path: Path) -> None:
-    kept = [".new", ".new-", ".new-x", ".new-tool-UPPER", "tool-a", ".gone", ".other-tool-a", "new-tool-a"]
-    for name in [*kept, ".new-tool-a", ".gone-tool-b"]:
-        (tmp_path / name / "inner").mkdir(parents=True)
-    (tmp_path / ".new-file").write_bytes(b"x")
-    (tmp_path / ".new-link").symlink_to(tmp_path / "tool-a")
-    sweep(str(tmp_path))
-    assert sorted(os.listdir(tmp_path)) == sorted([*kept, ".new-file", ".new-link"])
-    assert (tmp_path / "tool-a/inner").is_dir()

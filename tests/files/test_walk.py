@@ -159,7 +159,7 @@ def test_a_file_that_vanishes_between_listing_and_reading_is_odd(tmp_path: Path)
 
 LARGE = """
 import os, signal
-from vespe.files import walk as file_walk, private_copy; from vespe.processes import signals as termination
+from vespe.files import walk as file_walk, private_copy; from vespe.processes import signals
 def read(descriptor, count):
     reads.append(count)
     os.kill(os.getpid(), signal.SIGINT)
@@ -167,7 +167,7 @@ def read(descriptor, count):
 reads, os.read = [], read
 before = len(os.listdir("/dev/fd"))
 try:
-    with termination.termination_as_interrupt(), private_copy.private_copy(os.environ["OF"], "tool"):
+    with signals.raise_on_signals(), private_copy.private_copy(os.environ["OF"], "tool"):
         print("copied")
 except KeyboardInterrupt:
     print(len(reads), len(os.listdir("/dev/fd")) - before, os.listdir(os.environ["TMPDIR"]))

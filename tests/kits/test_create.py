@@ -43,7 +43,7 @@ def test_a_kit_where_nothing_can_be_written_is_a_sentence() -> None:
 
 
 def test_what_a_killed_one_left_goes_and_nothing_else(home: Path, tmp_path: Path) -> None:
-    (tmp_path / "k/.mine.0123456789ab.tmp/tool-a").mkdir(parents=True)
+    (tmp_path / f"k/.vespe-{'0' * 24}.tmp/tool-a").mkdir(parents=True)
     (tmp_path / "k/.mine.tmp").mkdir()
     found_kit(tmp_path / "k", "other")
     assert sorted(os.listdir(tmp_path / "k")) == [".mine.tmp", "other"]

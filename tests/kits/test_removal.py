@@ -9,7 +9,7 @@ import pytest
 from tests.support.ondisk import write_kit
 from vespe.errors import KitNotFound, Refused
 from vespe.kits import roots
-from vespe.kits.create import aside_of, found_kit
+from vespe.kits.create import found_kit
 from vespe.kits.removal import find_own, recover, remove_own
 
 
@@ -83,6 +83,6 @@ def test_a_kit_that_somebody_else_removed_meanwhile_is_not_found(own: Path) -> N
 
 
 def test_p45_what_a_killed_removal_left_is_cleared_by_the_next_command(own: Path) -> None:
-    own.rename(aside_of(str(own.parent), "mine"))
+    own.rename(own.parent / f".vespe-{'a' * 24}.tmp")
     recover()
     assert os.listdir(own.parent) == ["other"]

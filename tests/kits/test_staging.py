@@ -11,7 +11,7 @@ import pytest
 
 from vespe import defaults
 from vespe.errors import InvalidDocument, StorageError
-from vespe.files import trees
+from vespe.files import staging as files_staging
 from vespe.files.entries import EXECUTABLE, FILE, TreeEntry
 from vespe.kits import staging, store
 from vespe.kits.trees import KitTree
@@ -39,7 +39,7 @@ def test_files_have_their_bytes_and_modes_whatever_their_number(many: int, tmp_p
         and stat.S_IMODE((root / "n0").stat().st_mode if many else 0o644) == 0o644
     )
     assert staged.files["tool-a/run.sh"].executable and staged.digest.startswith("v1:")
-    trees.delete(staged.place)
+    files_staging.delete(staged.place)
 
 
 def test_a_reader_that_lies_about_sizes_is_caught(tmp_path: Path) -> None:
@@ -73,7 +73,7 @@ def test_p45_what_the_disk_does_not_confirm_never_comes_into_the_store(tmp_path:
         with pytest.raises(StorageError, match="Input/output error"):
             staging.commit(staged)
     assert not os.path.lexists(store.place_of(staged.digest))
-    trees.delete(staged.place)
+    files_staging.delete(staged.place)
 
 
 def test_where_no_file_system_can_be_flushed_whole_every_file_is(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -84,7 +84,7 @@ def test_where_no_file_system_can_be_flushed_whole_every_file_is(tmp_path: Path,
     assert staged.flush is None
     places = [Path(staged.place), *Path(staged.place).rglob("*")]
     assert set(flushed) == {place.stat().st_ino for place in places} and len(places) == 203
-    trees.delete(staged.place)
+    files_staging.delete(staged.place)
 
 
 def test_the_bytes_of_every_tool_s_config_are_kept_as_they_were_hashed(tmp_path: Path, home: Path) -> None:
@@ -92,4 +92,4 @@ def test_the_bytes_of_every_tool_s_config_are_kept_as_they_were_hashed(tmp_path:
     contents = {"tool-a/config.json": b"{}", "tool-b/config.json": large, "config.json": b"1", "tool-a/deep/config.json": b"2"}
     staged = staging.stage(tree(contents), str(tmp_path))
     assert staged.configs == {"tool-a": b"{}"}
-    trees.delete(staged.place)
+    files_staging.delete(staged.place)

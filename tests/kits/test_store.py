@@ -119,8 +119,8 @@ def test_p12_taking_out_deletes_the_place_and_never_what_a_link_leads_to(stored:
 
 
 def test_p45_what_a_killed_process_left_is_swept_and_what_a_living_one_uses_is_not(stored: str) -> None:
-    left = Path(store.store_dir()) / f".stage-{'a' * 24}"
-    used = Path(store.store_dir()) / f".gone-{'b' * 24}"
+    left = Path(store.store_dir()) / f".vespe-{'a' * 24}.tmp"
+    used = Path(store.store_dir()) / f".vespe-{'b' * 24}.tmp"
     (left / "deep").mkdir(parents=True, mode=0o755)
     used.mkdir()
     (left / "deep").chmod(0o555)
@@ -155,7 +155,7 @@ def test_a_manifest_that_is_gone_is_a_change_of_what_was_installed(stored: str) 
 
 
 def test_what_a_killed_removal_left_is_cleared_where_there_is_something_alone(stored: str) -> None:
-    left = Path(store.store_dir()) / f".gone-{'0' * 24}"
+    left = Path(store.store_dir()) / f".vespe-{'0' * 24}.tmp"
     left.mkdir()
     store.recover()
     assert not left.exists() and store.stored() == (stored,)

@@ -156,7 +156,7 @@ def test_p47_a_full_disk_leaves_nothing_and_says_so_in_one_line(tools: Path) -> 
     code += "try: authoring.create_tool(tools, draft_tool('x', 'python_script'), taken=lambda _: False)\n"
     code += "except StorageError as error: print(error)"
     done = subprocess.run([sys.executable, "-c", code, str(tools)], capture_output=True, text=True, encoding="utf-8", check=True)
-    assert done.stdout.startswith(f"cannot create {tools}/tool-") and done.stdout.count("\n") == 1
+    assert done.stdout.startswith(f"cannot make {tools}/tool-") and done.stdout.count("\n") == 1
     assert os.listdir(tools) == []
 
 

@@ -18,7 +18,6 @@ from vespe.agents.providers.turns import retell, text_of
 from vespe.agents.transcripts import Transcript
 from vespe.agents.turns import TurnRunner
 from vespe.models import JsonObject, Tool
-from vespe.processes.signals import whole
 
 DONE: Final = "done"
 OnEvent = Callable[[StreamEvent], None]
@@ -205,7 +204,6 @@ class _Run:
             complete=self.answer is None or (self.answer.complete and self.answer.finish_reason not in ("length", "content_filter")),
         )
 
-    @whole
     def _keep(self, results: Mapping[int, CallResult]) -> None:
         ordered = [results[place] for place in sorted(results)]
         self.spent.calls += sum(result.ran for result in ordered)

@@ -15,7 +15,6 @@ from vespe.errors import InvalidDocument, StorageError
 from vespe.files import atomic, locations
 from vespe.files.log_file import LogFile
 from vespe.models import JsonObject, JsonValue
-from vespe.processes.signals import whole
 
 MAX_BYTES: Final = 256 * 1024 * 1024
 _OWN: Final = "vespe"
@@ -62,7 +61,6 @@ class Transcript:
         """The calls that have no result yet, in order."""
         return self._turns().open
 
-    @whole
     def add(self, message: JsonObject) -> None:
         """Add what somebody said: the user, or the model, whose calls are then open."""
         self._turns()
@@ -70,13 +68,11 @@ class Transcript:
         self._append(message)
         self._changed(len(self.messages) - 1)
 
-    @whole
     def start(self, calls: Iterable[ModelCall]) -> None:
         """Note that these calls are about to run."""
         self.started |= {call.place for call in calls}
         self._changed(len(self.messages))
 
-    @whole
     def answer(self, results: Mapping[int, JsonObject], *, settled: Iterable[int] = ()) -> None:
         """Add results, tool messages by the places of their calls; all results of a turn stand in the order of its calls.
 
@@ -97,7 +93,6 @@ class Transcript:
         self.started -= settled
         self._changed(first + next((n for n, (new, old) in enumerate(zip(now, behind, strict=False)) if new != old), len(behind)))
 
-    @whole
     def undo(self) -> bool:
         """Take back the last thing that the user said, and all that followed; gives whether there was one."""
         index = next((at for at in reversed(range(len(self.messages))) if self.messages[at].get("role") == "user"), None)
@@ -201,7 +196,7 @@ def held(path: str | os.PathLike[str]) -> Iterator[None]:
         raise StorageError("make", directory, error) from error
     with contextlib.ExitStack() as stack:
         try:
-            stack.enter_context(atomic.locked(directory, timeout_s=0))
+            stack.enter_context(atomic.locked(directory, timeout_s=0, reentrant=False))
         except StorageError:
             busy = OSError(errno.EAGAIN, "another process works on this conversation")
             raise StorageError("use", real, busy) from None

@@ -18,7 +18,6 @@ from vespe.agents.limits import Quota, Stop
 from vespe.agents.open_calls import ModelCall
 from vespe.calls import path
 from vespe.models import Call, JsonObject, Outcome, Tool
-from vespe.processes.signals import whole
 
 MAX_PARALLEL: Final = 8
 _Tell: TypeAlias = Callable[[Callable[[], None]], object]
@@ -148,7 +147,6 @@ class _Work:
             if thread.ident is not None:
                 thread.join(max(0.0, until - time.monotonic()))
 
-    @whole
     def settle(self) -> None:
         """Answer what was begun and has no result: it was interrupted."""
         with self.lock:

@@ -16,7 +16,6 @@ from vespe.kits import store
 from vespe.lazy import concurrent_futures, tempfile
 from vespe.models import Call, JsonObject, JsonValue, Tool
 from vespe.processes import process
-from vespe.processes.signals import whole
 from vespe.schemas import validator
 from vespe.schemas.comparison import samples
 from vespe.schemas.subschemas import References
@@ -88,7 +87,6 @@ def run_all(path: CallPath, tools: Sequence[Tool], *, jobs: int) -> Iterator[lis
             pool.shutdown(cancel_futures=True)
 
 
-@whole  # a thread whose start is interrupted is one that the pool does not wait for
 def _submitted(
     pool: "concurrent_futures.ThreadPoolExecutor", path: CallPath, tools: Sequence[Tool], cancel: threading.Event
 ) -> "list[concurrent_futures.Future[list[ExampleResult]]]":

@@ -57,7 +57,7 @@ class CallLog:
             if len(line) > MAX_LINE_BYTES // 4 and len(line.encode()) > MAX_LINE_BYTES:
                 line = self._line(tool, arguments, outcome) + ',"arguments_cut":true}'
             self._file.append(line.encode())
-        except (OSError, ValueError, TypeError, RecursionError) as error:
+        except (OSError, StorageError, ValueError, TypeError, RecursionError) as error:
             return f"the call could not be logged: {error}"
         return None
 

@@ -23,7 +23,6 @@ from vespe.kits import pinned
 from vespe.lazy import asyncio
 from vespe.models import Call, Execution, JsonObject, Outcome, Tool
 from vespe.processes import process
-from vespe.processes.signals import in_main_thread, open_to_signals, own_handlers_wait, whole
 from vespe.projects import user_config
 from vespe.projects.open_project import OpenProject
 from vespe.projects.workspace import Workspace
@@ -108,17 +107,13 @@ class CallPath:
             self._granted(error.path)
             raise
 
-    @whole
     def run_tool(self, tool: Tool, call: Call, *, cancel: threading.Event | None = None) -> Outcome:
         """Run one call of a tool that is resolved already; raises as `run` does.
 
         Where `cancel` is set the call ends at once: `interrupted`. A Python function of this process cannot be ended: it runs on
         in a thread of its own, its result is dropped, and the error says so; an async one is cancelled.
         """
-        if tool.name in self.registry or not in_main_thread():  # code of this process is interrupted as its caller is
-            return _driven(self._run_whole(tool, call, cancel))
-        with own_handlers_wait():
-            return _driven(self._run_whole(tool, call, cancel))
+        return _driven(self._run_whole(tool, call, cancel))
 
     async def arun_tool(self, tool: Tool, call: Call) -> Outcome:
         """Run one call of a tool that is resolved already, from an event loop that goes on meanwhile; raises as `run` does.
@@ -176,7 +171,6 @@ class CallPath:
     def _environ(self) -> Mapping[str, str]:
         return os.environ if self.environment is None else self.environment
 
-    @open_to_signals
     async def _attempt(self, call: Call, tool: Tool, attempt: "_Attempt") -> Outcome:
         if self.user.sandbox == "require":
             raise errors.Refused("your configuration requires a sandbox, and this version has none", hint="`vespe config set sandbox auto`")

@@ -69,7 +69,7 @@ def _run(command: Callable[[Sequence[str]], int | None], arguments: Sequence[str
     from vespe.cli import report
 
     try:
-        with signals.termination_as_interrupt():
+        with signals.raise_on_signals():
             code = command(arguments) or 0
             sys.stdout.flush()
             return code

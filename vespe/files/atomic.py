@@ -4,16 +4,32 @@ import contextlib
 import errno
 import fcntl
 import os
+import re
 import stat
+import threading
 import time
 from collections.abc import Iterator
+from typing import Final
 
 from vespe import defaults
-from vespe.errors import InvalidDocument, NotDurable, StorageError
-from vespe.processes.signals import open_to_signals, whole
+from vespe.errors import InvalidDocument, NotDurable, StorageError, VespeError
+from vespe.processes.signals import interruptible, uninterruptible
+
+_held: Final = threading.local()
+"""The directories whose lock this thread holds."""
 
 
-@whole
+@contextlib.contextmanager
+def translated(action: str, path: str) -> Iterator[None]:
+    """Turn what the operating system refuses into a StorageError that says what could not be done, and with which path."""
+    try:
+        yield
+    except VespeError:  # a Refused is a PermissionError
+        raise
+    except OSError as error:
+        raise StorageError(action, path, error) from error
+
+
 def read_bytes(path: str | os.PathLike[str], *, limit: int = defaults.MAX_FILE_BYTES) -> bytes:
     """Read a regular file of at most `limit` bytes without ever blocking or following a link at its last component.
 
@@ -30,14 +46,12 @@ def read_bytes(path: str | os.PathLike[str], *, limit: int = defaults.MAX_FILE_B
             raise InvalidDocument("is not a regular file", path=name) from None
         raise StorageError("read", name, error) from error
     try:
-        return _read_descriptor(descriptor, name, limit)
-    except OSError as error:
-        raise StorageError("read", name, error) from error
+        with translated("read", name):
+            return _read_descriptor(descriptor, name, limit)
     finally:
         os.close(descriptor)
 
 
-@whole
 def write_atomic(path: str | os.PathLike[str], data: bytes | str, *, mode: int = 0o644, durable: bool = True) -> None:
     """Replace `path` in one step: a private file beside it, fsync, rename, fsync of the directory.
 
@@ -47,39 +61,52 @@ def write_atomic(path: str | os.PathLike[str], data: bytes | str, *, mode: int =
     name = os.fspath(path)
     content = data.encode("utf-8") if isinstance(data, str) else data
     aside = f"{name}.{os.getpid():x}-{time.monotonic_ns():x}.tmp"
-    try:
-        _write_new(aside, content, mode, durable)
-        os.replace(aside, name)
-    except OSError as error:
-        raise StorageError("write", name, error) from error
-    finally:
-        with contextlib.suppress(OSError):
-            os.unlink(aside)
-    if durable:
+    with uninterruptible():
         try:
-            sync_directory(os.path.dirname(name) or ".")
-        except OSError as error:
-            raise NotDurable(name, error) from error
+            with translated("write", name):
+                _write_new(aside, content, mode, durable)
+                os.replace(aside, name)
+        finally:
+            with contextlib.suppress(OSError):
+                os.unlink(aside)
+        if durable:
+            try:
+                sync_directory(os.path.dirname(name) or ".")
+            except OSError as error:
+                raise NotDurable(name, error) from error
 
 
-@whole
+def sweep_beside(path: str | os.PathLike[str]) -> None:
+    """Remove the unfinished successors (`NAME.PID-TIME.tmp`) of the file at `path`; the caller holds the lock of its directory.
+
+    What cannot be removed stays, and is tried again the next time.
+    """
+    directory, name = os.path.split(os.fspath(path))
+    unfinished = re.compile(rf"{re.escape(name)}\.[0-9a-f]+-[0-9a-f]+\.tmp")
+    with contextlib.suppress(OSError):
+        for found in os.listdir(directory or "."):
+            if unfinished.fullmatch(found):
+                with contextlib.suppress(OSError):
+                    os.unlink(os.path.join(directory, found))
+
+
 def rename_durably(source: str, target: str) -> None:
     """Rename to what does not exist, and flush the directory of `target`; where that fails, the rename is undone.
 
     Raises OSError, and NotDurable where it could not be undone.
     """
-    os.rename(source, target)
-    try:
-        sync_directory(os.path.dirname(target))
-    except OSError as error:
+    with uninterruptible():
+        os.rename(source, target)
         try:
-            os.rename(target, source)
-        except OSError:
-            raise NotDurable(target, error) from error
-        raise
+            sync_directory(os.path.dirname(target))
+        except OSError as error:
+            try:
+                os.rename(target, source)
+            except OSError:
+                raise NotDurable(target, error) from error
+            raise
 
 
-@whole
 def sync_directory(path: str) -> None:
     """Flush a directory's entries, so that a rename in it outlives a crash of the machine."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
@@ -90,24 +117,30 @@ def sync_directory(path: str) -> None:
 
 
 @contextlib.contextmanager
-@whole
-def locked(directory: str, *, timeout_s: float = defaults.LOCK_TIMEOUT_S) -> Iterator[None]:
+def locked(directory: str, *, timeout_s: float = defaults.LOCK_TIMEOUT_S, reentrant: bool = True) -> Iterator[None]:
     """Hold the exclusive lock of a directory; the kernel lets go of it when its holder dies.
 
+    Where `reentrant`, a thread that holds it already gets it again: what changes several files takes all locks before the first change.
     Raises StorageError when another process holds it for `timeout_s` seconds, or the directory cannot be opened, or is none.
     """
-    try:
+    with translated("lock", directory):
         descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError as error:
-        raise StorageError("lock", directory, error) from error
+    status, held = os.fstat(descriptor), _held.__dict__
+    identity = f"{status.st_dev}:{status.st_ino}"
     try:
+        if reentrant and identity in held:
+            yield
+            return
         _acquire(descriptor, directory, timeout_s)
-        yield
+        held[identity] = True
+        try:
+            yield
+        finally:
+            del held[identity]
     finally:
         os.close(descriptor)
 
 
-@open_to_signals
 def _acquire(descriptor: int, directory: str, timeout_s: float) -> None:
     deadline = time.monotonic() + timeout_s
     while True:
@@ -118,15 +151,21 @@ def _acquire(descriptor: int, directory: str, timeout_s: float) -> None:
                 raise StorageError("lock", directory, error) from error
         if time.monotonic() > deadline:
             raise StorageError("lock", directory, OSError(errno.EAGAIN, f"another process has held its lock for {timeout_s:g} s"))
-        time.sleep(0.01)
+        with interruptible():
+            time.sleep(0.01)
+
+
+def write_all(descriptor: int, data: bytes) -> None:
+    """Write all of the data, however little a file system takes at a time; raises OSError."""
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
 
 
 def _write_new(path: str, content: bytes, mode: int, durable: bool) -> None:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
     try:
-        view = memoryview(content)
-        while view:
-            view = view[os.write(descriptor, view) :]
+        write_all(descriptor, content)
         if durable:
             os.fsync(descriptor)
     finally:

@@ -11,9 +11,8 @@ from typing import Final, NamedTuple
 
 from vespe import defaults
 from vespe.errors import InvalidArguments, InvalidDocument, StorageError, VespeError
-from vespe.files import confined_rules
+from vespe.files import atomic, confined_rules
 from vespe.files.confined_rules import Rules
-from vespe.processes.signals import whole
 
 MAX_DEPTH: Final = 64
 """How many directories deep a path may go; `walk` goes no deeper either."""
@@ -235,7 +234,7 @@ def _parts(path: str) -> list[str]:
 def _translated(action: str, path: str) -> Iterator[None]:
     try:
         yield
-    except VespeError:
+    except VespeError:  # a Refused is a PermissionError
         raise
     except OSError as error:
         if error.errno == errno.ELOOP:
@@ -305,7 +304,6 @@ def _decoded(data: bytes, path: str) -> str:
         raise InvalidDocument(f"is not UTF-8 text: byte 0x{data[error.start]:02x}", path=path, line=line) from None
 
 
-@whole
 def _replace_file(parent: int, name: str, *, path: str, data: bytes) -> Written:
     try:
         mode = _require_regular(os.stat(name, dir_fd=parent, follow_symlinks=False), path)
@@ -328,9 +326,7 @@ def _write_new(parent: int, name: str, *, data: bytes, mode: int | None) -> None
     try:
         if mode is not None:
             os.fchmod(descriptor, mode)
-        view = memoryview(data)
-        while view:
-            view = view[os.write(descriptor, view) :]
+        atomic.write_all(descriptor, data)
         os.fsync(descriptor)
     finally:
         os.close(descriptor)

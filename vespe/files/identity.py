@@ -8,7 +8,6 @@ from typing import Final
 
 from vespe.files.walk import open_beneath
 from vespe.lazy import ctypes
-from vespe.processes.signals import whole
 
 _FS_IOC_GETVERSION: Final = 0x80087601
 _AT_EMPTY_PATH: Final = 0x1000
@@ -46,7 +45,6 @@ class Place:
         return self.generation is not None or self.birth_ns is not None
 
 
-@whole
 def place_of(root: str, *names: str) -> Place | None:
     """Identify the directory at `names` beneath `root`, following no link on the way; None where there is none."""
     try:

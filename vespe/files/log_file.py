@@ -6,9 +6,8 @@ import os
 import threading
 from typing import Final
 
-from vespe.errors import StorageError
 from vespe.files import atomic
-from vespe.processes.signals import whole
+from vespe.processes.signals import uninterruptible
 
 OLD: Final = ".1"
 """Added to the name of the file that a grown one becomes; there is one of those."""
@@ -26,10 +25,9 @@ class LogFile:
     def __del__(self) -> None:
         self._close()
 
-    @whole
     def append(self, line: bytes) -> None:
-        """Write one line, in one call of the system; raises OSError."""
-        with self._lock:
+        """Write one line, in one call of the system; raises OSError and StorageError."""
+        with uninterruptible(), self._lock:
             try:
                 self._append(line)
             finally:
@@ -82,7 +80,5 @@ class LogFile:
 
 def make_directory(path: str) -> None:
     """Make a private directory and those above it; raises StorageError."""
-    try:
+    with atomic.translated("make", path):
         os.makedirs(path, mode=0o700, exist_ok=True)
-    except OSError as error:
-        raise StorageError("make", path, error) from error

@@ -7,9 +7,7 @@ import stat
 from collections.abc import Callable, Iterable
 from typing import Final, TypeAlias
 
-from vespe.errors import StorageError
 from vespe.files.digests import File, TextDigest, Tree
-from vespe.processes.signals import open_to_signals, whole
 
 MAX_ENTRIES: Final = 200_000
 """Files and directories of one tree; 10,000 tools of three files each are 40,000."""
@@ -35,7 +33,6 @@ class Odd(ValueError):
     """Why one path has no digest, as the end of a sentence that begins with the path."""
 
 
-@whole
 def scan(root: str, *names: str, visit: Visit | None = None) -> Tree:
     """Read the tree at `names` beneath `root`, following no link on the way; what is not there is an empty tree.
 
@@ -70,15 +67,9 @@ def open_beneath(root: str, *names: str) -> int:
 def hash_file(path: str, descriptor: int, status: os.stat_result) -> str:
     """Return the SHA-256 (hex) of an open file's normalised bytes: the plain Visit."""
     digest = TextDigest(executable=bool(status.st_mode & stat.S_IXUSR))
-    for chunk in open_chunks(descriptor, status):
+    for chunk in chunks(descriptor, status):
         digest.update(chunk)
     return digest.hexdigest()
-
-
-@open_to_signals
-def open_chunks(descriptor: int, status: os.stat_result) -> Iterable[bytes]:
-    """Read as `chunks` does, where signals may interrupt: what nothing is done for that must be whole. A large tree takes seconds."""
-    yield from chunks(descriptor, status)
 
 
 def chunks(descriptor: int, status: os.stat_result) -> Iterable[bytes]:
@@ -136,8 +127,6 @@ class _Reading:
             self._opened(descriptor, path, depth)
         except Odd as odd:
             self.odd[path] = str(odd)
-        except StorageError:
-            raise
         except OSError as error:
             self.odd[path] = _why(error)
         finally:

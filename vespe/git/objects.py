@@ -67,13 +67,11 @@ def _make_repository(directory: str, form: str) -> None:
     """Make what `git init --bare --template=` makes, without starting git: a repository is these files."""
     extension = f"[extensions]\n\tobjectFormat = {form}\n" if form != "sha1" else ""
     config = f"[core]\n\trepositoryFormatVersion = {int(bool(extension))}\n\tfileMode = true\n\tbare = true\n{extension}"
-    try:
+    with atomic.translated("make", directory):
         for name in ("objects/info", "objects/pack", "refs/heads", "refs/tags"):
             os.makedirs(os.path.join(directory, name), mode=0o700, exist_ok=True)
         for name, text in (("config", config), ("HEAD", "ref: refs/heads/main\n")):
             atomic.write_atomic(os.path.join(directory, name), text, durable=False)
-    except OSError as error:
-        raise StorageError("make", directory, error) from error
 
 
 def list_tree(session: Session, tree: str, *paths: str, recursive: bool = True) -> Iterator[TreeEntry]:

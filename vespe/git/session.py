@@ -11,7 +11,6 @@ from typing import Final, NamedTuple
 from vespe.errors import Interrupted, NotFound, Refused, SourceUnavailable, TimedOut, ToolExecutionError, VespeError
 from vespe.git import repository
 from vespe.processes import process
-from vespe.processes.signals import whole
 
 TIMEOUT_S: Final = 120.0
 """For all that one source is asked for together."""
@@ -103,7 +102,6 @@ def environment(session: Session) -> dict[str, str]:
 
 
 @contextmanager
-@whole
 def _watched(session: Session) -> Iterator[threading.Event]:
     """Look at the size of the repository while git runs: past the limit git is ended, and now and then somebody hears of it."""
     cancel, done = threading.Event(), threading.Event()

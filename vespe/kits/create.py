@@ -1,28 +1,22 @@
 """A new kit of one's own: with a tool that runs, a README and a workflow that checks it; whole or not at all."""
 
 import os
-import re
 from typing import Any, Final
 
 from vespe import defaults
 from vespe.documents import strict_json
-from vespe.errors import InvalidTool, Refused, StorageError, UsageError, VespeError
-from vespe.files import atomic, trees
+from vespe.errors import InvalidTool, Refused, UsageError
+from vespe.files import atomic, staging, trees
 from vespe.kits import store
 from vespe.kits.roots import KIT_ID
 from vespe.models import JsonObject, Tool
-from vespe.processes.signals import whole
 from vespe.tools import authoring, catalog, drafts
 from vespe.tools.allowances import excess
 from vespe.tools.directory import limits_above
 
-LEFTOVER: Final = re.compile(r"\.[a-z0-9_]{1,64}\.[0-9a-f]{12}\.tmp")
-"""Names of `aside_of`."""
 
-
-@whole
 def found_kit(parent: str | os.PathLike[str], kit_id: str, *, description: str | None = None) -> tuple[str, Tool]:
-    """Make a kit with one working tool in `parent` (made where it is missing), and give its path and the tool.
+    """Make a kit with one working tool in `parent` (made where it is missing), and return its path and the tool.
 
     It comes in one rename; what a killed one left goes. Raises UsageError where the id is none, or is taken in `parent`;
     StorageError, and then nothing is left.
@@ -30,19 +24,18 @@ def found_kit(parent: str | os.PathLike[str], kit_id: str, *, description: str |
     if not KIT_ID.fullmatch(kit_id) or kit_id in defaults.DEFAULT_ORDER:
         raise UsageError(f"{kit_id!r} is not a kit id: it takes lower-case letters, digits and _, 64 at most")
     root = os.path.abspath(parent)
-    path, aside = os.path.join(root, kit_id), aside_of(root, kit_id)
-    try:
+    path = os.path.join(root, kit_id)
+    with atomic.translated("make", path):
         os.makedirs(root, exist_ok=True)
-        with atomic.locked(root):
-            sweep(root)
-            if os.path.lexists(path):
-                raise UsageError(f"there is a {path} already", hint="choose another id, or remove it first")
-            tool = _fill(aside, kit_id, description or f"Tools of the kit {kit_id}.")
-            atomic.rename_durably(aside, path)
-    except OSError as error:
-        raise error if isinstance(error, VespeError) else StorageError("make", path, error) from error
-    finally:
-        discard(aside)
+    with atomic.locked(root):
+        staging.sweep(root)
+        if os.path.lexists(path):
+            raise UsageError(f"there is a {path} already", hint="choose another id, or remove it first")
+        with staging.staging(root, target=path) as aside, atomic.translated("make", path):
+            staged = os.path.join(aside, kit_id)
+            os.mkdir(staged)
+            tool = _fill(staged, kit_id, description or f"Tools of the kit {kit_id}.")
+            staging.place(staged, path)
     return path, tool
 
 
@@ -57,7 +50,6 @@ def _fill(directory: str, kit_id: str, summary: str) -> Tool:
         os.makedirs(os.path.dirname(place), exist_ok=True)
         atomic.write_atomic(place, text)
     tool = authoring.create_tool(directory, _draft(kit_id), taken=lambda name: False)
-    trees.sweep(directory)
     trees.flush(directory)
     return tool
 
@@ -86,27 +78,6 @@ def add_tool(kit: str | os.PathLike[str], draft: drafts.Draft) -> Tool:
     return authoring.create_tool(
         directory, draft, taken=lambda name: any(one.name == name for one in catalog.find(directory, name, scope=kit_id, kit_id=kit_id))
     )
-
-
-def aside_of(root: str, kit_id: str) -> str:
-    """Return a fresh name in `root` for a kit that is being made or taken away."""
-    return os.path.join(root, f".{kit_id}.{os.urandom(6).hex()}.tmp")
-
-
-def sweep(root: str) -> None:
-    """Delete what killed processes left of kits in `root`; the caller holds its lock."""
-    for name in os.listdir(root):
-        if LEFTOVER.fullmatch(name):
-            discard(os.path.join(root, name))
-
-
-def discard(aside: str) -> None:
-    """Delete a kit that is in no place; what cannot be deleted is swept later."""
-    try:
-        if not os.path.islink(aside):
-            trees.delete_tree(aside)
-    except OSError:
-        return
 
 
 _README: Final = """# {title}

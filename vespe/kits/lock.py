@@ -12,7 +12,7 @@ from vespe import defaults
 from vespe.documents import fields, strict_json
 from vespe.errors import InvalidDocument, Refused, StorageError
 from vespe.files import atomic, locations
-from vespe.files.trees import sweep_beside
+from vespe.files.atomic import sweep_beside
 from vespe.git import refs
 from vespe.kits import names, sources
 from vespe.models import JsonObject, JsonValue

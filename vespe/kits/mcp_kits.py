@@ -3,18 +3,18 @@
 import hashlib
 import os
 import re
-import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from vespe import defaults
 from vespe.documents import strict_json
-from vespe.errors import InvalidDocument, StorageError, UsageError
-from vespe.files import atomic, locations
-from vespe.kits import roots, staging
+from vespe.errors import InvalidDocument, UsageError
+from vespe.files import atomic, locations, staging
+from vespe.kits import roots
+from vespe.kits import staging as kit_staging
 from vespe.models import JsonObject
-from vespe.processes.signals import whole
+from vespe.processes.signals import uninterruptible
 from vespe.tools import directory as tool_directory
 from vespe.tools import mcp_definitions
 
@@ -73,31 +73,27 @@ def draft(kit_id: str, server: JsonObject, definitions: Iterable[JsonObject], *,
     return Draft(kit_id=kit_id, server=server, about=about, definitions=kept, tools=tools, left_out=tuple(left_out))
 
 
-@whole
 def write(made: Draft) -> str:
     """Put a kit in its place, whole or not at all, in place of an earlier snapshot; raises StorageError."""
     path = kit_path(made.kit_id)
     root = os.path.dirname(path)
-    aside, former = (os.path.join(root, f".{made.kit_id}.{os.urandom(6).hex()}.{kind}") for kind in ("new", "old"))
-    try:
-        os.makedirs(aside)
-        with atomic.locked(root):
-            for name, text in _files(made):
-                os.makedirs(os.path.dirname(os.path.join(aside, name)), exist_ok=True)
-                atomic.write_atomic(os.path.join(aside, name), text, durable=False)
-            staging.flush(aside)
+    with atomic.translated("write", path):
+        os.makedirs(root, exist_ok=True)
+    with atomic.locked(root), staging.staging(root, target=path) as aside:
+        staged, former = os.path.join(aside, made.kit_id), os.path.join(aside, "former")
+        for name, text in _files(made):
+            with atomic.translated("write", path):
+                os.makedirs(os.path.dirname(os.path.join(staged, name)), exist_ok=True)
+            atomic.write_atomic(os.path.join(staged, name), text, durable=False)
+        with atomic.translated("write", path), uninterruptible():
+            kit_staging.flush(staged)
             if os.path.lexists(path):
                 os.rename(path, former)
             try:
-                atomic.rename_durably(aside, path)
+                atomic.rename_durably(staged, path)
             except OSError:
                 os.rename(former, path)
                 raise
-    except OSError as error:
-        raise error if isinstance(error, StorageError) else StorageError("write", path, error) from error
-    finally:
-        for directory in (aside, former):
-            shutil.rmtree(directory, ignore_errors=True)
     return path
 
 

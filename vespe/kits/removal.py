@@ -8,10 +8,10 @@ from typing import Final
 
 from vespe import defaults
 from vespe.errors import InvalidDocument, KitNotFound, Refused, StorageError
-from vespe.files import atomic, locations
-from vespe.kits import create, origins, roots, store
+from vespe.files import atomic, locations, staging
 from vespe.kits import create as kit_create
 from vespe.kits import lock as kit_lock
+from vespe.kits import origins, roots, store
 from vespe.kits.lock import LockedKit
 
 _MADE: Final = (defaults.KIT_CONFIG_FILE, "mcp_tools.json", *kit_create.kit_files("", title="", summary=""))
@@ -55,24 +55,19 @@ def remove_own(kit_id: str) -> str:
 
     Raises as `refuse_others` does; nothing is changed then.
     """
-    path, aside = os.path.join(_root(), kit_id), create.aside_of(_root(), kit_id)
+    path = os.path.join(_root(), kit_id)
     with atomic.locked(_root()):
-        create.sweep(_root())
+        staging.sweep(_root())
         refuse_others(kit_id)
-        try:
-            atomic.rename_durably(path, aside)
-        except OSError as error:
-            raise error if isinstance(error, StorageError) else StorageError("remove", path, error) from error
-        create.discard(aside)
+        staging.remove(path)
     return path
 
 
 def recover() -> None:
     """Delete what killed processes left beside the user's own kits, where there is any; raises StorageError."""
-    with contextlib.suppress(OSError):
-        if any(create.LEFTOVER.fullmatch(name) for name in os.listdir(_root())):
-            with atomic.locked(_root()):
-                create.sweep(_root())
+    if staging.has_leftovers(_root()):
+        with atomic.locked(_root()):
+            staging.sweep(_root())
 
 
 def _root() -> str:

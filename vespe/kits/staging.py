@@ -11,7 +11,7 @@ from typing import Final
 
 from vespe import defaults
 from vespe.errors import InvalidDocument, StorageError
-from vespe.files import digests
+from vespe.files import atomic, digests
 from vespe.files.digests import File
 from vespe.kits import store
 from vespe.kits.trees import KitTree
@@ -86,7 +86,7 @@ def stage(tree: KitTree, directory: str) -> Staged:
             flush = _flush(within, place, (*files, os.path.join(place, store.MANIFEST), *directories, root, place))
     except OSError as error:
         where = os.path.join(root, os.fspath(error.filename)) if error.filename else place
-        raise error if isinstance(error, StorageError) else StorageError("write", where, error) from error
+        raise StorageError("write", where, error) from error
     digest = digests.digest_of(files)
     return Staged(kit_id=tree.kit_id, subdirectory=tree.subdirectory, place=place, digest=digest, files=files, configs=configs, flush=flush)
 
@@ -140,9 +140,7 @@ def _written(within: int, tree: KitTree, configs: dict[str, bytes]) -> Iterator[
 def _write(path: str, data: bytes, mode: int, within: int | None = None) -> None:
     descriptor = os.open(path, _NEW, mode, dir_fd=within)
     try:
-        view = memoryview(data)
-        while view:
-            view = view[os.write(descriptor, view) :]
+        atomic.write_all(descriptor, data)
     finally:
         os.close(descriptor)
 

@@ -1,19 +1,17 @@
 """The content-addressed store of installed kits in the user data directory: staged aside, put in whole, verified, taken out."""
 
 import contextlib
-import fcntl
 import hashlib
 import os
 import re
-import stat
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import Final
 
-from vespe.errors import InvalidDocument, Refused, StorageError
-from vespe.files import atomic, digests, locations, trees, walk
+from vespe.errors import InvalidDocument, StorageError
+from vespe.files import atomic, digests, locations, walk
+from vespe.files import staging as files_staging
 from vespe.files.digests import SCHEME, File
-from vespe.processes.signals import whole
 
 STORE: Final = "store"
 MANIFEST: Final = "manifest"
@@ -21,8 +19,6 @@ MANIFEST: Final = "manifest"
 _MAX_MANIFEST: Final = 32 * 1024 * 1024
 _DIGEST: Final = re.compile(r"v1:([0-9a-f]{64})")
 _PLACE: Final = re.compile(r"v1-([0-9a-f]{64})")
-_ASIDE: Final = re.compile(r"\.(?:stage|gone)-[0-9a-f]{24}")
-_OPEN: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def store_dir() -> str:
@@ -68,28 +64,17 @@ def locked() -> AbstractContextManager[None]:
 
 
 @contextlib.contextmanager
-@whole
 def staging() -> Iterator[str]:
-    """Return a private directory on the store's file system, removed afterwards; one whose process was killed is swept later."""
-    path = os.path.join(store_dir(), f".stage-{os.urandom(12).hex()}")
-    with locked():
-        sweep()
-        try:
-            os.mkdir(path, 0o700)
-            held = os.open(path, _OPEN)
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise StorageError("make", path, error) from error
-    try:
+    """Make a private directory on the store's file system, removed afterwards; one whose process was killed is swept later."""
+    with contextlib.ExitStack() as stack:
+        with locked():
+            sweep()
+            path = stack.enter_context(files_staging.staging(store_dir()))
         yield path
-    finally:
-        trees.delete(path)
-        os.close(held)
 
 
-@whole
 def place(staged: str, digest: str, kit_id: str) -> str:
-    """Put a staged place (its kit's directory and its manifest) into the store, and give the kit's path; the caller holds the lock.
+    """Put a staged place (its kit's directory and its manifest) into the store, and return the kit's path; the caller holds the lock.
 
     What the store has already stays where it is whole; where somebody changed it, the staged one takes its place.
     """
@@ -98,53 +83,29 @@ def place(staged: str, digest: str, kit_id: str) -> str:
         if not differences(digest, kit_id):
             return kit_path(digest, kit_id)
         remove(digest)
-    try:
-        atomic.rename_durably(staged, target)
+    files_staging.place(staged, target)
+    with atomic.translated("make", target):
         os.chmod(target, 0o555)
-    except OSError as error:
-        raise error if isinstance(error, StorageError) else StorageError("create", target, error) from error
     return kit_path(digest, kit_id)
 
 
-@whole
 def remove(digest: str) -> None:
-    """Take a digest out of the store in one rename, then delete it; the caller holds the lock.
-
-    Raises Refused where what stands there is no directory of its own, StorageError.
-    """
+    """Take a digest out of the store, where it is there, as `files.staging.remove` does; the caller holds the lock."""
     target = place_of(digest)
-    aside = os.path.join(store_dir(), f".gone-{os.urandom(12).hex()}")
-    for path in (store_dir(), target):
-        if os.path.islink(path):
-            raise Refused(f"{path} is a symbolic link, so nothing behind it is removed")
-    try:
-        if not stat.S_ISDIR(os.lstat(target).st_mode):
-            raise Refused(f"{target} is not a directory, so it is not removed")
-        atomic.rename_durably(target, aside)
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        raise error if isinstance(error, (Refused, StorageError)) else StorageError("remove", target, error) from error
-    trees.delete(aside)
+    if os.path.lexists(target):
+        files_staging.remove(target)
 
 
 def sweep() -> None:
     """Delete what killed processes left in the store; the caller holds the lock. Raises StorageError where it cannot be read."""
-    try:
-        names = os.listdir(store_dir())
-    except OSError as error:
-        raise StorageError("read", store_dir(), error) from error
-    for name in names:
-        if _ASIDE.fullmatch(name) and _is_left(path := os.path.join(store_dir(), name)):
-            trees.delete(path)
+    files_staging.sweep(store_dir())
 
 
 def recover() -> None:
     """Sweep where there is something to sweep, so that a command with nothing to do there clears up too; raises StorageError."""
-    with contextlib.suppress(OSError):
-        if any(_ASIDE.fullmatch(name) for name in os.listdir(store_dir())):
-            with locked():
-                sweep()
+    if files_staging.has_leftovers(store_dir()):
+        with locked():
+            sweep()
 
 
 def manifest(digest: str) -> dict[str, File]:
@@ -194,22 +155,5 @@ def sha256_of(data: bytes) -> str:
 
 
 def _make_store() -> None:
-    try:
+    with atomic.translated("make", store_dir()):
         os.makedirs(store_dir(), mode=0o700, exist_ok=True)
-    except OSError as error:
-        raise StorageError("make", store_dir(), error) from error
-
-
-def _is_left(path: str) -> bool:
-    """Whether nobody holds the lock of a directory that is being made or taken away."""
-    try:
-        descriptor = os.open(path, _OPEN)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    finally:
-        os.close(descriptor)
-    return True

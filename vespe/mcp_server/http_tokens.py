@@ -9,7 +9,6 @@ from typing import Final
 
 from vespe.errors import InvalidDocument, Refused, StorageError
 from vespe.files import atomic, locations
-from vespe.processes.signals import whole
 
 _TOKEN: Final = re.compile(r"[A-Za-z0-9._~+/=-]{16,512}")
 _DIRECTORY: Final = "http"
@@ -32,7 +31,6 @@ def token_of(path: str) -> tuple[str, bool]:
 
 
 @contextlib.contextmanager
-@whole
 def token_for(port: int) -> Iterator[tuple[str, str]]:
     """Return a fresh token and the private file that holds it while the server lives; raises StorageError."""
     directory = os.path.join(locations.user_state_dir(), _DIRECTORY)

@@ -12,7 +12,7 @@ from typing import Any
 
 from vespe import defaults
 from vespe.errors import Interrupted, InvalidArguments, OutputTooLarge, TimedOut, ToolExecutionError
-from vespe.processes.signals import open_to_signals, own_handlers_wait, whole
+from vespe.processes.signals import interruptible, uninterruptible
 from vespe.processes.supervised_tree import Supervised, payload
 
 _PATIENCE_S = 0.4
@@ -61,16 +61,15 @@ class Finished:
     duration_s: float
 
 
-@whole
 def run(command: Command, *, cancel: threading.Event | None = None) -> Finished:
     """Run a command to its end and give what it wrote; nothing that it started is left when this returns or raises.
 
     Raises InvalidArguments (an argument that no process can be given), ToolExecutionError (it does not start),
     OutputTooLarge (with `kept`), TimedOut, Interrupted (`cancel` was set), StorageError (no descriptors or processes
-    are left). On KeyboardInterrupt, and whatever else a handler of signals raises, the tree ends first.
+    are left). On KeyboardInterrupt, and whatever else a handler of signals raises while it is waited for, the tree ends first.
     """
     made = payload((command.argv, *command.then), cwd=command.cwd, env=command.env, result=command.result_fd)
-    with own_handlers_wait(), contextlib.closing(_Call(command)) as call:
+    with uninterruptible(), contextlib.closing(_Call(command)) as call:
         watched = False
         try:
             call.start(made, stdin=command.stdin, cap_bytes=command.cap_bytes)
@@ -117,10 +116,10 @@ class _Call(Supervised):
             for key, _ in self._ready(max(wait, 0)):
                 self._serve(key.fd, key.data)
 
-    @open_to_signals
     def _ready(self, wait_s: float) -> list[tuple[selectors.SelectorKey, int]]:
         """Wait for pipes that are ready; what an interruption takes away is ready again the next time."""
-        return self.selector.select(wait_s)
+        with interruptible():
+            return self.selector.select(wait_s)
 
     def _serve(self, fd: int, name: str) -> None:
         """Move the bytes of one pipe that is ready."""

@@ -2,19 +2,13 @@
 
 import contextlib
 import os
-import re
 from dataclasses import dataclass
-from typing import Final
 
 from vespe import defaults
 from vespe.errors import StorageError
-from vespe.files import atomic, trees
-from vespe.processes.signals import whole
+from vespe.files import atomic, staging
 from vespe.projects import project
 from vespe.trust import gate
-
-_STAGED: Final = f"{defaults.PROJECT_DIR}.new-"
-_LEFTOVER: Final = re.compile(re.escape(_STAGED) + "[0-9a-f]{32}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,10 +28,10 @@ def found_project(directory: str | os.PathLike[str]) -> Founded:
     """
     root = _absolute(os.fspath(directory))
     inner = project.project_dir(root)
-    if not os.path.lexists(inner):
+    if not os.path.lexists(inner) or staging.has_leftovers(root):
         _make(root)
         with atomic.locked(root):
-            _sweep(root)
+            staging.sweep(root, before=_distrust)
             if not os.path.lexists(inner):
                 _place(root, inner)
                 return Founded(root=root, made=True)
@@ -45,54 +39,39 @@ def found_project(directory: str | os.PathLike[str]) -> Founded:
     return Founded(root=root, made=False)
 
 
-@whole
 def _place(root: str, inner: str) -> None:
-    name = f"{_STAGED}{os.urandom(16).hex()}"
-    staged = os.path.join(root, name)
-    try:
-        os.mkdir(staged)
-        project.complete_project_dir(staged)
-        atomic.sync_directory(staged)
-        gate.trust_place(root, staged=name)
-        os.rename(staged, inner)
-        atomic.sync_directory(root)
-    except StorageError as error:
-        if not error.path.startswith(staged):
-            raise
-        number = error.details["errno"]
-        raise StorageError("make", inner, OSError(number, os.strerror(number))) from None
-    except OSError as error:
-        raise StorageError("make", inner, error) from error
-    finally:
-        _discard(root, name)
+    with staging.staging(root, target=inner) as aside:
+        name = os.path.join(os.path.basename(aside), defaults.PROJECT_DIR)
+        staged = os.path.join(root, name)
+        try:
+            with atomic.translated("make", inner):
+                os.mkdir(staged)
+                project.complete_project_dir(staged)
+                atomic.sync_directory(staged)
+            gate.trust_place(root, staged=name)
+            staging.place(staged, inner)
+        except StorageError as error:
+            if not error.path.startswith(staged):
+                raise
+            number = error.details["errno"]
+            raise StorageError("make", inner, OSError(number, os.strerror(number))) from None
+        finally:
+            _distrust(aside)
 
 
-def _sweep(root: str) -> None:
-    with contextlib.suppress(OSError):
-        for name in os.listdir(root):
-            if _LEFTOVER.fullmatch(name):
-                _discard(root, name)
-
-
-def _discard(root: str, name: str) -> None:
-    """Delete what did not become a `.vespe/`, and its trust before it: an inode's number may come back."""
-    staged = os.path.join(root, name)
-    if os.path.isdir(staged) and not os.path.islink(staged):
-        with contextlib.suppress(OSError):
-            gate.forget_staged(root, name)
-        with contextlib.suppress(OSError):
-            trees.delete_tree(staged)
+def _distrust(aside: str) -> None:
+    """Take back the trust of what did not become a `.vespe/`, before it is deleted: an inode's number may come back."""
+    root, name = os.path.split(aside)
+    if os.path.isdir(os.path.join(aside, defaults.PROJECT_DIR)):
+        with contextlib.suppress(OSError, StorageError):
+            gate.forget_staged(root, os.path.join(name, defaults.PROJECT_DIR))
 
 
 def _absolute(directory: str) -> str:
-    try:
+    with atomic.translated("find", "the working directory"):
         return os.path.abspath(directory)
-    except OSError as error:
-        raise StorageError("find", "the working directory", error) from error
 
 
 def _make(root: str) -> None:
-    try:
+    with atomic.translated("make", root):
         os.makedirs(root, exist_ok=True)
-    except OSError as error:
-        raise StorageError("make", root, error) from error

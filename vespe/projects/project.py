@@ -11,7 +11,7 @@ from vespe.documents import fields, strict_json
 from vespe.documents.pointers import escape_pointer
 from vespe.errors import InvalidDocument, StorageError, UsageError
 from vespe.files import atomic
-from vespe.files.trees import sweep_beside
+from vespe.files.atomic import sweep_beside
 from vespe.models import JsonObject, JsonValue, ProjectConfig
 from vespe.trust import gate
 

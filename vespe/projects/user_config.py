@@ -12,8 +12,8 @@ from vespe.documents import fields, strict_json
 from vespe.documents.pointers import escape_pointer
 from vespe.errors import InvalidDocument, NotFound, StorageError, UsageError
 from vespe.files import atomic, locations
+from vespe.files.atomic import sweep_beside
 from vespe.files.confined_rules import Rules
-from vespe.files.trees import sweep_beside
 from vespe.models import JsonObject, JsonValue
 from vespe.projects import provider_settings
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from vespe.defaults import CONFIG_FILE, DESCRIPTION_FILE, PROJECT_TOOLS
 from vespe.documents import strict_json
 from vespe.errors import InvalidDocument, InvalidTool, StorageError, ToolNotFound, UsageError
-from vespe.files import atomic
-from vespe.files.trees import TreeFile, place_tree, read_tree, remove_tree, sweep
+from vespe.files import atomic, staging
+from vespe.files.trees import TreeFile, place_tree, read_tree, remove_tree
 from vespe.models import JsonObject, Tool
 from vespe.schemas import published
 from vespe.tools import directory as tool_directory
@@ -89,7 +89,7 @@ def remove_tool(tools_dir: str | os.PathLike[str], uid: str) -> None:
     if os.path.isdir(parent) and os.path.basename(uid) == uid and not os.path.lexists(os.path.join(parent, uid)):
         raise ToolNotFound(uid, searched=(parent,))
     with atomic.locked(parent):
-        sweep(parent)
+        staging.sweep(parent)
         remove_tree(parent, uid)
 
 
@@ -105,7 +105,7 @@ class _Placing:
     def place(self, document: JsonObject, files: Mapping[str, TreeFile]) -> Tool:
         _make(self.parent)
         with atomic.locked(self.parent):
-            sweep(self.parent)
+            staging.sweep(self.parent)
             if isinstance(document.get("name"), str):
                 _refuse_taken(document["name"], self.taken)
             uid = self._free_uid(str(document.get("name", "")))

@@ -9,7 +9,6 @@ from typing import Final
 from vespe import defaults
 from vespe.errors import StorageError
 from vespe.models import Entry
-from vespe.processes.signals import whole
 from vespe.tools import directory as tool_directory
 from vespe.tools.directory import Verdict
 from vespe.tools.validation_cache import Verdicts
@@ -110,7 +109,6 @@ def why_unlistable(directory: str) -> str | None:
     return None
 
 
-@whole
 def read_config(path: str) -> bytes | None:
     """Read an ordinary file in four calls of the system; None for anything else, which is for `tooldir` to name."""
     try:
@@ -186,7 +184,6 @@ def _list_tools(directory: str) -> tuple[list[str], list[str]]:
     return sorted(directories), sorted(links)
 
 
-@whole
 def _that_can_hold(name: str, directory: str) -> Iterator[str]:
     """Name the tool directories whose config.json can hold the name: as it stands, or behind one of JSON's escapes."""
     needle = name.encode("utf-8", "surrogatepass")

@@ -57,8 +57,8 @@ class Verdicts:
         try:
             os.makedirs(os.path.dirname(self._path), mode=0o700, exist_ok=True)
             atomic.write_atomic(self._path, _checksum(body) + b"\n" + body, mode=0o600, durable=False)
-        except OSError:
-            # StorageError is an OSError: a full disk or a missing home costs the next scan its time, nothing else.
+        except (OSError, StorageError):
+            # A full disk or a missing home costs the next scan its time, nothing else.
             return
 
 

@@ -163,16 +163,16 @@ def _outdated(root: str) -> tuple[str, ...]:
 def trust_place(root: str | os.PathLike[str], *, staged: str = defaults.PROJECT_DIR) -> Grant:
     """Trust this very `.vespe/` whatever becomes of it: `vespe init` of a new one, and `vespe trust --develop`.
 
-    `staged` is its name in `root` before it is renamed to `.vespe`, so that it is trusted at the instant when it is there.
+    `staged` is its path in `root` before it is renamed to `.vespe`, so that it is trusted at the instant when it is there.
     """
     real = os.path.realpath(root)
-    _store("place", real, as_path=(defaults.PROJECT_DIR,), now=(staged,))
+    _store("place", real, as_path=(defaults.PROJECT_DIR,), now=tuple(staged.split(os.sep)))
     return Grant(kind="place", root=real)
 
 
 def forget_staged(root: str | os.PathLike[str], staged: str) -> None:
     """Take back what `trust_place` gave to a directory that did not come to its place."""
-    place = identity.place_of(os.path.realpath(root), staged)
+    place = identity.place_of(os.path.realpath(root), *staged.split(os.sep))
     if place is not None:
         approvals.forget_place("place", place)
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support import gitrepo, ondisk
 from tests.support.gitrepo import git
-from vespe.files import trees
+from vespe.files import staging
 
 Command = Callable[..., Any]
 
@@ -122,7 +122,7 @@ def test_a_kit_whose_locked_commit_is_gone_can_still_be_updated(command: Command
     for line in (f"update-ref refs/heads/main {orphan}", "tag -d v1", "reflog expire --expire=now --all", "gc --quiet --prune=now"):
         git(source, *line.split())
     for place in (home / "data/vespe/store").glob("v1-*"):
-        trees.delete(str(place))
+        staging.delete(str(place))
     gone = command("kit", "sync", "--yes")
     assert gone.code == 4 and "`vespe kit update` takes another" in gone.err
     assert command("kit", "update", "--yes").code == 0 and command("kit", "verify").code == 0

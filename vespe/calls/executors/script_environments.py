@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from vespe import defaults
-from vespe.errors import InvalidDocument, StorageError, ToolExecutionError
-from vespe.files import atomic, locations
-from vespe.lazy import shutil, tomllib
+from vespe.errors import InvalidDocument, ToolExecutionError
+from vespe.files import atomic, locations, staging
+from vespe.lazy import tomllib
 from vespe.processes import process
-from vespe.processes.signals import whole
 
 _TIMEOUT_S: Final = 600.0
 """For each of the two steps: making the environment, and fetching what goes into it."""
@@ -47,11 +46,10 @@ def interpreter(
     python = os.path.join(root, digest, "bin", "python")
     if os.path.exists(python):
         return python
-    try:
+    with atomic.translated("make", root):
         os.makedirs(root, mode=0o700, exist_ok=True)
-    except OSError as error:
-        raise StorageError("make", root, error) from error
     with atomic.locked(root, timeout_s=2 * _TIMEOUT_S):
+        staging.sweep(root)
         if not os.path.exists(python):
             if progress is not None:
                 progress(f"installing {', '.join(dependencies)} into an environment of their own, once")
@@ -59,24 +57,19 @@ def interpreter(
     return python
 
 
-@whole
 def _make(place: str, dependencies: tuple[str, ...], *, environment: Mapping[str, str], cancel: threading.Event | None) -> None:
-    aside = f"{place}.{os.getpid():x}.tmp"
     named = (*_CERTIFICATES, *_CONFIGURATION, *_PROXIES, *(name for name in environment if name.startswith("PIP_")))
     extra = {name: environment[name] for name in named if name in environment and name not in _ELSEWHERE}
     env = process.child_environment(environment, extra | {"PIP_USER": "0"})
-    try:
-        for argv in (_venv(aside), _pip(aside, dependencies)):
+    with staging.staging(os.path.dirname(place), target=place) as aside:
+        made = os.path.join(aside, "environment")
+        for argv in (_venv(made), _pip(made, dependencies)):
             command = process.Command(argv=argv, cwd="/", env=env, timeout_s=_TIMEOUT_S)
             finished = process.run(command, cancel=cancel)
             if finished.returncode != 0:
                 raise _refusal(dependencies, finished)
         # A virtual environment names its own place in its scripts only, which are not run: `bin/python` finds its own.
-        os.rename(aside, place)
-    except OSError as error:
-        raise StorageError("make", place, error) from error
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
+        staging.place(made, place)
 
 
 def _venv(place: str) -> tuple[str, ...]:

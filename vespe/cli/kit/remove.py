@@ -1,5 +1,7 @@
 """`vespe kit remove`: take installed kits out of the lock, and off this machine where nobody needs them; and one's own kits."""
 
+import contextlib
+import os
 from collections.abc import Mapping, Sequence
 
 import click
@@ -7,11 +9,12 @@ import click
 from vespe.cli import kit_facts, options, report
 from vespe.cli.kit import review
 from vespe.errors import KitNotFound, NotFound
+from vespe.files import atomic
 from vespe.kits import lock as kit_lock
 from vespe.kits import removal, roots, store
 from vespe.kits import removal as kit_removal
 from vespe.kits.lock import LockedKit
-from vespe.processes.signals import whole
+from vespe.processes.signals import uninterruptible
 from vespe.projects import project
 from vespe.projects.workspace import find_root
 
@@ -48,11 +51,15 @@ def command(kit_ids: tuple[str, ...], user: bool, yes: bool, project_dir: str | 
         report.emit_json({"lock": lock if locked else None, "removed": rows})
 
 
-@whole
 def _taken_out(named: Sequence[str], locked: Sequence[str], lock: str, *, root: str | None) -> tuple[LockedKit, ...]:
-    if root is not None:  # first, so that a project is never left with an active kit that is not there
-        project.set_active(root, named, active=False)
-    return kit_removal.remove(locked, lock) if locked else ()
+    with contextlib.ExitStack() as held:
+        if locked:  # every lock before the first change, which no signal then comes between
+            held.enter_context(store.locked())
+            held.enter_context(atomic.locked(os.path.dirname(lock)))
+        held.enter_context(uninterruptible())
+        if root is not None:  # first, so that a project is never left with an active kit that is not there
+            project.set_active(root, named, active=False)
+        return kit_removal.remove(locked, lock) if locked else ()
 
 
 def _sorted_out(kit_ids: Sequence[str], known: Mapping[str, LockedKit], root: str | None) -> tuple[list[str], list[str]]:

@@ -14,7 +14,7 @@ from vespe.cli import options, report
 from vespe.documents import strict_json
 from vespe.files import atomic
 from vespe.models import JsonObject, JsonValue, Tool
-from vespe.processes.signals import whole
+from vespe.processes.signals import uninterruptible
 from vespe.projects import project, project_tools
 from vespe.projects.workspace import find_root, project_has
 from vespe.schemas import validator
@@ -61,15 +61,10 @@ def _made(root: str, drafts: list[Draft]) -> list[Tool]:
     made: list[Tool] = []
     with contextlib.ExitStack() as undo:
         for draft in drafts:
-            made.append(_made_one(root, draft, undo))
+            with uninterruptible():
+                made.append(project_tools.create_tool(root, draft))
+                undo.callback(authoring.remove_tool, project.tools_dir(root), made[-1].uid)
         undo.pop_all()
-    return made
-
-
-@whole
-def _made_one(root: str, draft: Draft, undo: contextlib.ExitStack) -> Tool:
-    made = project_tools.create_tool(root, draft)
-    undo.callback(authoring.remove_tool, project.tools_dir(root), made.uid)
     return made
 
 

@@ -10,7 +10,6 @@ from typing import Final, TypeAlias
 
 from vespe.errors import InvalidDocument, StorageError
 from vespe.files import atomic, locations
-from vespe.processes.signals import whole
 
 BACKUP_SUFFIX: Final = ".vespe-backup"
 _MAX_BYTES: Final = 64 * 1024 * 1024
@@ -97,15 +96,12 @@ def backup_path(target: str) -> str:
 
 
 @contextlib.contextmanager
-@whole
 def _directory(path: str) -> Iterator[None]:
     """Hold the directory's lock; it is made where it is missing, and taken away again where nothing came of it."""
     made = not os.path.isdir(path)
     try:
-        os.makedirs(path, exist_ok=True)
-    except OSError as error:
-        raise StorageError("make", path, error) from error
-    try:
+        with atomic.translated("make", path):
+            os.makedirs(path, exist_ok=True)
         with atomic.locked(path):
             yield
     finally:

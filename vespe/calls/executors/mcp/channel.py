@@ -14,7 +14,6 @@ from vespe.documents import strict_json
 from vespe.errors import Interrupted, OutputTooLarge, SessionEnded, TimedOut, ToolExecutionError, VespeError
 from vespe.models import JsonObject
 from vespe.processes.long_lived import LastingProcess, boot_time
-from vespe.processes.signals import open_to_signals
 
 _CANCEL_POLL_S: Final = 0.05
 _LOOK_S: Final = 0.5
@@ -55,7 +54,6 @@ class _Call:
     told: "queue.SimpleQueue[tuple[bytes, str] | None]" = field(default_factory=queue.SimpleQueue)
 
 
-@open_to_signals
 def _next(call: _Call, seconds: float) -> tuple[bytes, str] | None:
     """Wait for what a call is told next; raises queue.Empty."""
     return call.told.get(timeout=seconds)
@@ -111,7 +109,7 @@ class Channel:
         return self._process.wait(seconds)
 
     def ask(self, request: JsonObject, patience: Patience) -> Answer:
-        """Make one call, of which only the waits can be interrupted where the caller is `whole`.
+        """Make one call, and end it where it is interrupted.
 
         Raises Unsent, SessionEnded, and what `mcp_exchange.ask` raises. On KeyboardInterrupt, and whatever else a handler of
         signals raises, the call ends first.

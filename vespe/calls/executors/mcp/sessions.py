@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 
 from vespe.errors import Interrupted
 from vespe.models import JsonObject
-from vespe.processes.signals import own_handlers_wait, whole
 
 if TYPE_CHECKING:
     from vespe.calls.executors.mcp import channel as mcp_channel
@@ -42,7 +41,6 @@ class Sessions:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
 
-    @whole
     def ask(self, server: "Server", request: JsonObject, surroundings: "Surroundings", *, name: str, kit: str) -> "Answer":
         """Make a call in the session with this server; otherwise as `mcp_exchange.ask`, and SessionEnded.
 
@@ -51,18 +49,17 @@ class Sessions:
         from vespe.calls.executors.mcp import channel as mcp_channel
 
         until = time.monotonic() + surroundings.timeout_s
-        with own_handlers_wait():
-            patience = mcp_channel.Patience(until=until, timeout_s=surroundings.timeout_s, cancel=surroundings.cancel, name=name, kit=kit)
-            while True:
-                channel, fresh = self._taken(server, surroundings, name)
-                try:
-                    return channel.ask(request, patience)
-                except mcp_channel.Unsent as lost:
-                    self._retire(channel)
-                    if fresh:
-                        raise lost.error from None
-                finally:
-                    channel.leave()
+        patience = mcp_channel.Patience(until=until, timeout_s=surroundings.timeout_s, cancel=surroundings.cancel, name=name, kit=kit)
+        while True:
+            channel, fresh = self._taken(server, surroundings, name)
+            try:
+                return channel.ask(request, patience)
+            except mcp_channel.Unsent as lost:
+                self._retire(channel)
+                if fresh:
+                    raise lost.error from None
+            finally:
+                channel.leave()
 
     def close(self) -> None:
         """End every session with all its processes, and wait for that; calls that are on their way fail, and none is made any more."""
