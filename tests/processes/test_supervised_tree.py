@@ -1,9 +1,14 @@
 """What a supervisor is given, and what is kept of what comes through its pipes."""
 
+import json
 import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
+from tests.support import ondisk
 from vespe.errors import InvalidArguments
 from vespe.processes.supervised_tree import Output, payload
 
@@ -48,3 +53,37 @@ def test_what_came_since_a_mark_is_told_from_what_came_before() -> None:
     assert output.kept_since(6) == b"after" and output.kept_since(11) == b""
     (output,) = piped(b"a" * 900, b"b" * 900, cap=100, keep_tail=True)
     assert output.kept_since(0) == b"b" * 100 and output.kept_since(1790) == b"b" * 10
+
+
+PEEK = """
+import os
+found, pid = [], os.getppid()
+while pid > 1:
+    status = dict(line.split(":", 1) for line in open(f"/proc/{pid}/status").read().splitlines())
+    try:
+        found.append("sk-of-the-user" in open(f"/proc/{pid}/environ").read())
+    except PermissionError:
+        found.append("denied")
+    if inputs["vespe"] == pid:
+        break
+    pid = int(status["PPid"])
+return found
+"""
+WITHOUT_CAPABILITIES = """
+import ctypes, os, sys
+for capability in range(64):  # those that let root read what its other processes hide among them
+    ctypes.CDLL(None).prctl(24, capability, 0, 0, 0)
+os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_p33_a_tool_cannot_read_the_environment_of_vespe_nor_of_its_supervisor(home: Path, tmp_path: Path) -> None:
+    assert ondisk.vespe("init", str(tmp_path)).returncode == 0
+    ondisk.python_tool(
+        tmp_path / ".vespe/tools/tool-peek", "peek", PEEK.strip(), schema={"type": "object", "properties": {"vespe": {"type": "integer"}}}
+    )
+    argv = [sys.executable, "-c", WITHOUT_CAPABILITIES, "-m", "vespe", "tool", "run", "peek", "--args", "-"]
+    with subprocess.Popen(argv, cwd=tmp_path, env={**os.environ, "KEY": "sk-of-the-user"}, stdin=-1, stdout=-1) as process:
+        said, _ = process.communicate(b'{"vespe": %d}' % process.pid, timeout=ondisk.PATIENCE_S)
+    assert json.loads(said) == ["denied"] * 3

@@ -1,5 +1,6 @@
 """The supervisor by itself: its protocol, the end of its tree, and what it does where there is no subreaper (macOS)."""
 
+import contextlib
 import os
 import runpy
 import signal
@@ -13,7 +14,7 @@ import pytest
 
 from tests.processes.test_process import ESCAPES, alive, gone, seen
 from vespe import defaults
-from vespe.processes import child_scripts
+from vespe.processes import child_scripts, process
 
 SCRIPT = str(Path(child_scripts.__file__).with_name("supervisor.py"))
 MACOS = "import sys; sys.platform = 'darwin'\n"
@@ -151,6 +152,68 @@ def test_a_vespe_that_dies_before_it_says_the_command_leaves_no_supervisor() -> 
     assert started.returncode == 1
 
 
+@pytest.mark.parametrize("junk", [b"zz", b"-1\n", b"nan\n", b"inf", b"\0" * 300, b"\n"])
+def test_p27_junk_on_the_control_pipe_neither_ends_the_supervisor_nor_deafens_it(junk: bytes) -> None:
+    marker = f"marker-{uuid4()}"
+    supervised = Supervised(*python(ESCAPES, "stay", marker))
+    supervised.line()
+    seen(marker, at_least=2)
+    os.write(supervised.control, junk)
+    assert alive(marker) and os.waitpid(supervised.pid, os.WNOHANG) == (0, 0)
+    os.write(supervised.control, b"\n0.1\n")
+    supervised.rest()
+    assert alive(marker) == []
+
+
+COMET = """
+import os, signal, sys, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+until = time.monotonic() + 30
+if os.fork():
+    os._exit(0)
+os.setsid()
+for _ in range(int(sys.argv[1])):
+    if os.fork() == 0:
+        while time.monotonic() < until:
+            if os.fork():
+                os._exit(0)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a subreaper")
+@pytest.mark.parametrize("chains", ["1", "64"])
+def test_p27_chains_of_processes_that_fork_and_end_are_ended(chains: str) -> None:
+    marker = f"marker-{uuid4()}"
+    supervised = Supervised(*python(COMET, chains, marker))
+    assert "E 0" in supervised.rest()
+    assert alive(marker) == []
+
+
+def test_p27_with_a_process_that_has_just_ended_the_rest_of_its_group_is_killed_and_nothing_of_a_spared_group() -> None:
+    kill = runpy.run_path(SCRIPT)["kill"]
+    for spares, left in ((False, 0), (True, 1)):
+        marker = f"marker-{uuid4()}"
+        source = f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', {SLEEPS!r}, {marker!r}]); print(flush=True)"
+        leader = subprocess.Popen(python(source), start_new_session=True)
+        os.waitid(os.P_PID, leader.pid, os.WEXITED | os.WNOWAIT)  # a zombie: its group can be asked for, and it forked just before
+        kill(leader.pid, leader.pid if spares else os.getpgrp())
+        assert len(alive(marker)) == left if spares else gone(marker)
+        leader.wait()
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(leader.pid, signal.SIGKILL)
+
+
+STATUS = "import resource; print(open('/proc/self/status').read(), resource.getrlimit(resource.RLIMIT_CORE))"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_tool_can_leave_no_core_and_gain_no_rights_and_can_still_read_itself() -> None:
+    said = process.run(process.Command(argv=python(STATUS), cwd="/", env={}, timeout_s=20)).stdout.decode()
+    assert "NoNewPrivs:\t1" in said and said.endswith("(0, 0)\n")
+    own = python("print(len(open('/proc/self/environ').read()))")
+    assert process.run(process.Command(argv=own, cwd="/", env={"A": "b"}, timeout_s=20)).stdout == b"4\n"
+
+
 def test_its_grace_for_orphans_is_that_of_the_defaults() -> None:
     assert runpy.run_path(SCRIPT)["ORPHAN_GRACE_S"] == defaults.ORPHAN_GRACE_S
 
@@ -212,6 +275,7 @@ def test_a_shorter_grace_replaces_a_longer_one(monkeypatch: pytest.MonkeyPatch) 
     left = iter([True, True, True, False])
     tree = SimpleNamespace(left=lambda: next(left), descendants=lambda: [7])
     monkeypatch.setitem(space["end"].__globals__, "send", lambda pid, *numbers: sent.append((pid, *numbers)))
+    monkeypatch.setitem(space["end"].__globals__, "kill", lambda pid, spared: sent.append((pid, signal.SIGKILL)))
     space["end"](tree, SimpleNamespace(wait=lambda seconds: next(graces)), 60.0)
     assert sent == [(7, signal.SIGTERM, signal.SIGCONT), (7, signal.SIGKILL)]
 

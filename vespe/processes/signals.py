@@ -36,7 +36,7 @@ def raise_on_signals() -> Iterator[None]:
     be set, this does nothing.
     """
     before: dict[int, Any] = {}
-    _main.noted, _main.raised_at = 0, None
+    _main.noted, _main.raised_at, _main.is_command = 0, None, True
     try:
         with uninterruptible():
             for wanted in _SIGNALS if in_main_thread() else ():
@@ -46,6 +46,7 @@ def raise_on_signals() -> Iterator[None]:
         yield
     finally:
         with uninterruptible():
+            _main.is_command = False
             for number, handler in before.items():
                 if signal.getsignal(number) is _handle:
                     signal.signal(number, handler)
@@ -66,6 +67,11 @@ def go_on() -> None:
     _main.raised_at = None
 
 
+def in_command() -> bool:
+    """Whether this process is Vespe's own command, where `raise_on_signals` handles signals, and not a program that uses the library."""
+    return _main.is_command
+
+
 def in_main_thread() -> bool:
     """Whether this thread is the one that handlers interrupt."""
     return _thread.get_ident() == threading.main_thread().ident
@@ -81,6 +87,7 @@ def signal_of(error: BaseException | None) -> int:
 class _Main:
     """What the main thread is doing: whether signals are `held`, which one was `noted` meanwhile, when the last was raised."""
 
+    is_command = False
     held = False
     noted = 0
     raised_at: float | None = None

@@ -2,6 +2,7 @@
 
 import contextlib
 import fcntl
+import functools
 import os
 import selectors
 import signal
@@ -11,6 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from vespe import defaults
 from vespe.errors import InvalidArguments, StorageError
+from vespe.processes import signals
 from vespe.processes.child_scripts import BOOT, boot_message
 
 _SUPERVISOR = os.path.join(os.path.dirname(os.path.abspath(__file__)), "supervisor.py")
@@ -19,6 +21,17 @@ _CHUNK = 64 * 1024
 _LOADER_VARIABLES = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH")
 """What an interpreter may need in order to start at all; the supervisor gets nothing else of the environment."""
 _OURS_TO_WRITE = ("control", "stdin")
+
+
+@functools.cache
+def _hide_memory() -> None:
+    """Keep what runs as this user from reading this process's environment and memory, where keys are; root still can.
+
+    A program that uses the library decides that for itself: prctl(2), PR_SET_DUMPABLE.
+    """
+    from vespe.processes import supervisor
+
+    supervisor.prctl(supervisor.PR_SET_DUMPABLE, 0)
 
 
 def payload(programs: Sequence[Sequence[str]], *, cwd: str, env: Mapping[str, str], result: bool) -> bytes:
@@ -130,6 +143,8 @@ class Supervised:
 
     def start(self, command: bytes, *, stdin: bytes, cap_bytes: int) -> None:
         """Make the pipes and start the supervisor on their other ends; raises StorageError."""
+        if signals.in_command():
+            _hide_memory()
         theirs: list[int] = []
         fed = {"control": command, "stdin": stdin}
         try:

@@ -23,13 +23,16 @@ import sys
 import time
 
 CONTROL, STATUS, STDERR, STDIN, STDOUT, RESULT = range(6)
-PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 4, 36, 38
+RLIMIT_CORE = 4
 ORPHAN_GRACE_S = 0.3
 """Between TERM and KILL for what Vespe, or the tool itself, has left behind."""
 GIVE_UP_S = 10.0
 """How long after the first KILL to go on with what cannot be ended: another user's process, one stuck in the kernel."""
 STEP_S = 0.02
 """How often a tree that is being ended is looked at again, besides at each end of a child."""
+KILL_STEP_S = 0.002
+"""The same once it is killed: processes that fork and end live for less than a step."""
 LINUX = sys.platform == "linux"
 if LINUX:
     import _ctypes
@@ -89,6 +92,17 @@ class Tree:
         return sorted(found - {here})
 
 
+def kill(pid: int, spared: int) -> None:
+    """Kill a process and, in one step, its whole process group: no chain of forks outruns that. `spared` is a group to leave alone."""
+    try:
+        group = os.getpgid(pid)
+        if group > 1 and group != spared:  # 0 is the group of a process that another PID namespace holds, and would mean our own
+            os.killpg(group, signal.SIGKILL)
+    except OSError:
+        pass
+    send(pid, signal.SIGKILL)
+
+
 def send(pid: int, *numbers: int) -> None:
     """Send signals; a process that has just ended, or is another user's, is passed over."""
     try:
@@ -133,8 +147,24 @@ def listing() -> dict[int, tuple[int, int]]:
 def prctl(option: int, value: int) -> None:
     """Call prctl(2) where there is one."""
     if LINUX:
-        library = _ctypes.dlopen(None, 0)  # type: ignore[arg-type]  # None is this program itself; typeshed wants a name
-        _ctypes.call_function(_ctypes.dlsym(library, "prctl"), (option, value, 0, 0, 0))
+        call("prctl", option, value, 0, 0, 0)
+
+
+def call(name: str, *arguments: "int | bytes") -> None:
+    """Call a function of the C library, whatever it answers (Linux)."""
+    library = _ctypes.dlopen(None, 0)  # type: ignore[arg-type]  # None is this program itself; typeshed wants a name
+    _ctypes.call_function(_ctypes.dlsym(library, name), arguments)
+
+
+def harden() -> None:
+    """Let nothing of the tree gain rights by a program's set-user-ID bit or leave a core with secrets in it, nor read this process.
+
+    A tool of the same user could otherwise open `/proc/PID/fd/0`, the control pipe. The tool itself can be read again: prctl(2).
+    """
+    if LINUX:
+        prctl(PR_SET_NO_NEW_PRIVS, 1)
+        prctl(PR_SET_DUMPABLE, 0)
+        call("setrlimit", RLIMIT_CORE, bytes(16))
 
 
 def tell(status: int, said: bytes) -> None:
@@ -257,25 +287,34 @@ class Watch:
         if CONTROL in ready:
             said = os.read(CONTROL, 64)
             if said:
-                return float(said)
+                return grace_in(said)
             self.poll.unregister(CONTROL)
             return ORPHAN_GRACE_S
         return None
+
+
+def grace_in(said: bytes) -> float | None:
+    """The grace that a line of the control pipe names; None for anything else, which is not Vespe's."""
+    for line in said.split(b"\n"):
+        if line.replace(b".", b"", 1).isdigit():
+            return float(line)
+    return None
 
 
 def end(tree: Tree, watch: Watch, grace_s: float) -> None:
     """TERM, the grace, KILL, until nothing is left; Vespe's death shortens the grace."""
     deadline = time.monotonic() + grace_s
     told: set[int] = set()
+    own = os.getpgrp()
     while tree.left() and (now := time.monotonic()) < deadline + GIVE_UP_S:
         for pid in tree.descendants():
             if now >= deadline:
-                send(pid, signal.SIGKILL)
+                kill(pid, own)
             elif pid not in told:
                 told.add(pid)
                 # A stopped process dies of TERM only when it runs again.
                 send(pid, signal.SIGTERM, signal.SIGCONT)
-        shorter = watch.wait(STEP_S)
+        shorter = watch.wait(KILL_STEP_S if now >= deadline else STEP_S)
         if shorter is not None:
             deadline = min(deadline, time.monotonic() + shorter)
 
@@ -284,6 +323,7 @@ def main(command: "dict[str, Any]") -> None:
     """Supervise one command, from its start until nothing of it is left."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGPIPE):
         signal.signal(number, signal.SIG_IGN)
+    harden()
     prctl(PR_SET_CHILD_SUBREAPER, 1)
     # A tool may have stopped this process too; the death of Vespe lets it go on, and end the tree.
     prctl(PR_SET_PDEATHSIG, signal.SIGCONT)
