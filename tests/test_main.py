@@ -1,19 +1,32 @@
-"""`python -m vespe` is the same command."""
+"""`python -m vespe`: how the process of a command begins and ends."""
 
 import subprocess
 import sys
 from pathlib import Path
 
-from tests.support.ondisk import vespe
+import pytest
+
+TOLD = """
+import gc, os, sys
+from vespe.__main__ import main
+end = os._exit
+os._exit = lambda code: (print("collects" if gc.isenabled() else "does not collect", file=sys.stderr), end(code))
+main()
+"""
 
 
-def test_the_module_runs_as_the_command_does(tmp_path: Path) -> None:
-    done = vespe("--version", cwd=tmp_path)
-    assert done.returncode == 0 and done.stdout.startswith("vespe, version")
-
-
-def test_p16_the_working_directory_is_not_on_the_path_of_the_command(tmp_path: Path) -> None:
-    (tmp_path / "json.py").write_text("raise SystemExit('imported')\n", encoding="utf-8")
-    command = Path(sys.executable).parent / "vespe"
-    done = subprocess.run([str(command), "--version"], cwd=tmp_path, capture_output=True, text=True, encoding="utf-8", check=False)
-    assert done.stdout.startswith("vespe, version"), done.stderr
+@pytest.mark.parametrize(
+    ("command", "collects"),
+    [
+        (("agent", "run", "hello"), "collects"),
+        (("agent", "chat"), "collects"),
+        (("tool", "fuzz", "nothing"), "collects"),
+        (("tool", "test"), "collects"),
+        (("tool", "list"), "does not collect"),
+        (("--version",), "does not collect"),
+    ],
+)
+def test_garbage_is_collected_where_a_process_lives_alone(command: tuple[str, ...], collects: str, home: Path, tmp_path: Path) -> None:
+    argv = [sys.executable, "-c", TOLD, *command]
+    done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, encoding="utf-8", check=False, stdin=subprocess.DEVNULL)
+    assert done.stderr.splitlines()[-1] == collects

@@ -1,5 +1,6 @@
 """`vespe tool fuzz`: run a tool with generated arguments, to find what breaks it."""
 
+import gc
 import random
 
 import click
@@ -33,6 +34,7 @@ def command(
     A finding is a crash, a call that hangs, an output that breaks its schema or is too large, and a traceback in the result. The tool runs
     for real, in one fresh directory; one that asks other machines, or says that it is destructive, needs a yes. Exit code 1 for findings.
     """
+    gc.enable()  # unlike most commands, this one lives
     workspace = open_workspace(project_dir)
     tool = workspace.tool(name)
     if examples.acts_outside(tool):

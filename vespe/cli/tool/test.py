@@ -1,5 +1,6 @@
 """`vespe tool test`: the examples in config.json as tests."""
 
+import gc
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -47,6 +48,7 @@ def command(
     An example expects its `output` exactly, what its `output_schema` or `output_pattern` says of it, or an `error` by its code. The
     examples of a tool run in order in one fresh directory, those of different tools at the same time. Exit code 1 where one fails.
     """
+    gc.enable()  # unlike most commands, this one lives
     if update and against:
         raise errors.UsageError("--update records a tool's own examples, and --against runs another's")
     workspace = open_workspace(project_dir)
