@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.ondisk import approve_bytes, python_tool, write_tool
 from vespe.errors import NotTrusted, ProjectNotFound, StorageError, UsageError
-from vespe.files import walk
+from vespe.files import stamps, walk
 from vespe.files.identity import place_of
 from vespe.projects.project import read_config, set_active
 from vespe.trust import gate
@@ -390,7 +390,7 @@ def test_a_check_that_lives_sees_each_change_and_its_reversal(clone: Path) -> No
 
 def test_a_check_that_lives_reads_only_what_changed(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     approve_bytes(clone)
-    monkeypatch.setattr(gate, "_SETTLED_NS", -(10**12))
+    monkeypatch.setattr(stamps, "_SETTLED_NS", -(10**12))
     read: list[str] = []
     plain = walk.hash_file
 

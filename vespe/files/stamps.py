@@ -17,6 +17,11 @@ def stamp(path: str) -> Stamp:
         status = os.stat(path)
     except OSError:
         return None
+    return stamp_of(status)
+
+
+def stamp_of(status: os.stat_result) -> Stamp:
+    """Return the stamp that a status tells."""
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 

@@ -2,13 +2,12 @@
 
 import contextlib
 import os
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from vespe import defaults
 from vespe.errors import NotTrusted, ProjectNotFound, StorageError, UsageError
-from vespe.files import digests, identity, walk
+from vespe.files import digests, identity, stamps, walk
 from vespe.files.digests import File, Tree
 from vespe.files.identity import Place
 from vespe.files.private_copy import private_copy
@@ -18,8 +17,6 @@ from vespe.trust.approvals import Approval
 
 TOOLS = (defaults.PROJECT_DIR, defaults.TOOLS_DIR)
 PREFIX = f"{defaults.TOOLS_DIR}/"
-_SETTLED_NS = 100_000_000
-"""A file is only taken as unchanged by its status when that is older than the clocks of file systems are coarse."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +49,7 @@ class TrustCheck:
         self.root = os.path.realpath(config.root)
         self._environ = environ
         self._trusted = trusted
-        self._known: dict[str, tuple[tuple[int, ...], str]] = {}
+        self._known: dict[str, tuple[stamps.Stamp, str]] = {}
 
     def check(self, tool_directory: str | None = None) -> Grant:
         """Return the grant under which the project's tool in `tool_directory` may run now; None asks for the project as a whole.
@@ -78,13 +75,13 @@ class TrustCheck:
         return Grant(kind="content", root=self.root, files=tree.files, secrets=approval.secrets)
 
     def _visit(self, path: str, descriptor: int, status: os.stat_result) -> str:
-        signature = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+        seen = stamps.stamp_of(status)
         known = self._known.get(path)
-        if known and known[0] == signature:
+        if known and known[0] == seen:
             return known[1]
         sha256 = walk.hash_file(path, descriptor, status)
-        if time.time_ns() - status.st_ctime_ns > _SETTLED_NS:
-            self._known[path] = (signature, sha256)
+        if stamps.settled([seen]):
+            self._known[path] = (seen, sha256)
         return sha256
 
 
