@@ -124,7 +124,7 @@ def test_p47_trust_that_cannot_be_kept_leaves_no_project(home: Path, tmp_path: P
 def test_what_is_no_directory_is_refused(home: Path, tmp_path: Path, kind: str) -> None:
     inner = Path(project.project_dir(tmp_path))
     inner.write_text("", encoding="utf-8") if kind == "file" else inner.symlink_to("/" if kind == "link" else "nowhere")
-    with pytest.raises(InvalidDocument, match="no directory"):
+    with pytest.raises(InvalidDocument, match="not a directory"):
         found_project(tmp_path)
     assert records(home) == []
 
