@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     import ctypes
     import difflib
     import email.utils as email_utils
+    import grp
     import ipaddress
+    import pwd
     import readline
     import shutil
     import socket
@@ -44,6 +46,7 @@ __all__ = [
     "ctypes",
     "difflib",
     "email_utils",
+    "grp",
     "httpcore2",
     "hypothesis",
     "hypothesis_jsonschema",
@@ -52,6 +55,7 @@ __all__ = [
     "jsonschema_rs",
     "jsonschema_specifications",
     "platformdirs",
+    "pwd",
     "readline",
     "referencing",
     "rich_box",

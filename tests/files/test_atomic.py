@@ -1,10 +1,11 @@
 import os
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -325,3 +326,25 @@ def test_what_the_system_refuses_is_said_and_what_vespe_refuses_stays(tmp_path: 
         os.listdir(tmp_path / "gone")
     with pytest.raises(Refused, match="no"), atomic.translated("list", "nothing"):
         raise Refused("no")
+
+
+@pytest.fixture
+def no_umask() -> Iterator[None]:
+    before = os.umask(0)
+    yield
+    os.umask(before)
+
+
+def test_every_level_that_is_made_is_private_and_what_is_there_stays_as_it_is(no_umask: None, tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir(0o755)
+    atomic.private_directory(str(tmp_path / "there/a/b"))
+    atomic.private_directory(str(tmp_path / "there/a/b"))
+    modes = [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("there", "there/a", "there/a/b")]
+    assert modes == [0o755, 0o700, 0o700]
+
+
+def test_what_stands_in_the_way_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for path in ("file", "file/below"):
+        with pytest.raises(StorageError, match="cannot make"):
+            atomic.private_directory(str(tmp_path / path))

@@ -136,3 +136,20 @@ def test_p13_a_hostile_id_is_never_a_path(home: Path, kit_id: str) -> None:
     write_kit(home / "data/vespe/kits", "mine")
     with pytest.raises(KitNotFound):
         roots.find_kit(kit_id)
+
+
+@pytest.mark.parametrize(("mode", "used"), [(0o777, False), (0o755, True)])
+@pytest.mark.parametrize("which", ["kits", "kits/any"])
+def test_a_kit_that_others_could_have_put_there_is_not_used(which: str, mode: int, used: bool, home: Path) -> None:
+    write_kit(home / "data/vespe/kits", "any")
+    (home / "data/vespe" / which).chmod(mode)
+    assert (only().problem is None) is used and ("can be written by everybody" in str(only().problem)) is not used
+
+
+@pytest.mark.parametrize(("mode", "used"), [(0o777, False), (0o755, True)])
+def test_a_link_that_others_could_have_put_there_is_not_used(mode: int, used: bool, home: Path, tmp_path: Path) -> None:
+    write_kit(tmp_path / "mine", "any")
+    (home / "data/vespe/links").mkdir(parents=True)
+    (home / "data/vespe/links/any").symlink_to(tmp_path / "mine/any")
+    (home / "data/vespe/links").chmod(mode)
+    assert (only().problem is None) is used

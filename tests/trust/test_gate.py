@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.ondisk import approve_bytes, python_tool, write_tool
-from vespe.errors import NotTrusted, ProjectNotFound, StorageError, UsageError
+from vespe.errors import NotTrusted, ProjectNotFound, Refused, StorageError, UsageError
 from vespe.files import stamps, walk
 from vespe.files.identity import place_of
 from vespe.projects.project import read_config, set_active
@@ -530,3 +530,14 @@ def test_p47_a_disk_that_fills_while_copying_is_a_sentence_and_leaves_nothing(
     monkeypatch.setattr(os, "write", full)
     with pytest.raises(StorageError, match="No space left"), gate.pinned(tool(clone, "tool-a"), grant):
         pytest.fail("nothing may run")
+
+
+def test_a_trusted_place_that_others_may_write_runs_what_was_approved_by_its_bytes_alone(clone: Path) -> None:
+    gate.trust_place(clone)
+    tools(clone).chmod(0o777)
+    with pytest.raises(Refused, match="can be written by everybody"):
+        check(clone)
+    approve_bytes(clone)
+    assert check(clone).kind == "content"
+    tools(clone).chmod(0o755)
+    assert check(clone).kind == "place"

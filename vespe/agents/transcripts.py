@@ -190,10 +190,7 @@ def held(path: str | os.PathLike[str]) -> Iterator[None]:
     real = os.path.realpath(path)
     name = hashlib.sha256(os.fsencode(real)).hexdigest()[:32]
     directory = os.path.join(locations.user_state_dir(), "conversations", name)
-    try:
-        os.makedirs(directory, mode=0o700, exist_ok=True)
-    except OSError as error:
-        raise StorageError("make", directory, error) from error
+    atomic.private_directory(directory)
     with contextlib.ExitStack() as stack:
         try:
             stack.enter_context(atomic.locked(directory, timeout_s=0, reentrant=False))

@@ -15,7 +15,7 @@ from vespe.documents import redaction, strict_json
 from vespe.documents.strict_json import text_encoder
 from vespe.errors import InvalidDocument, StorageError
 from vespe.files import atomic, locations
-from vespe.files.log_file import OLD, LogFile, make_directory
+from vespe.files.log_file import OLD, LogFile
 from vespe.models import JsonObject, JsonValue, Outcome, Tool
 
 MAX_LOG_BYTES: Final = 4 * 1024 * 1024
@@ -119,7 +119,7 @@ def keep_output(data: bytes) -> str:
     Raises StorageError; the caller has the cut result all the same.
     """
     directory = os.path.join(locations.user_state_dir(), "outputs")
-    make_directory(directory)
+    atomic.private_directory(directory)
     path = os.path.join(directory, f"{time.time_ns():016x}-{os.urandom(8).hex()}.out")
     atomic.write_atomic(path, data, mode=0o600, durable=False)
     kept = sorted(name for name in os.listdir(directory) if _OUTPUT.match(name))

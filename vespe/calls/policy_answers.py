@@ -80,10 +80,7 @@ def _change(root: str, change: Callable[[tuple[KeptAnswer, ...]], tuple[KeptAnsw
         raise InvalidDocument("is not a project, so no answer can be kept for it", path=root)
     path, bound = found
     where = directory()
-    try:
-        os.makedirs(where, mode=0o700, exist_ok=True)
-    except OSError as error:
-        raise StorageError("make", where, error) from error
+    atomic.private_directory(where)
     with atomic.locked(where):
         document: JsonObject = {"version": VERSION, "bound": bound, "answers": [asdict(one) for one in change(load(root))]}
         atomic.write_atomic(path, strict_json.dump_json(document), mode=0o600)

@@ -90,6 +90,24 @@ def sweep_beside(path: str | os.PathLike[str]) -> None:
                     os.unlink(os.path.join(directory, found))
 
 
+def private_directory(path: str, *, mode: int = 0o700) -> None:
+    """Make a directory and those above it that are missing, each with at most this mode; raises StorageError.
+
+    `os.makedirs` gives its mode to the last one alone, and the others are the umask's: with 002 a whole group writes there.
+    """
+    missing, above = [], path
+    while above and not os.path.isdir(above):
+        missing.append(above)
+        above = os.path.dirname(above)
+    with translated("make", path):
+        for directory in reversed(missing):
+            try:
+                os.mkdir(directory, mode)
+            except FileExistsError:
+                if not os.path.isdir(directory):
+                    raise
+
+
 def rename_durably(source: str, target: str) -> None:
     """Rename to what does not exist, and flush the directory of `target`; where that fails, the rename is undone.
 

@@ -55,7 +55,7 @@ class LogFile:
         if status is not None and self._descriptor >= 0 and status.st_ino == self._inode:
             return status
         self._close()
-        make_directory(os.path.dirname(self._path))
+        atomic.private_directory(os.path.dirname(self._path))
         self._descriptor = os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
         status = os.fstat(self._descriptor)
         self._inode, self._end = status.st_ino, 0
@@ -76,9 +76,3 @@ class LogFile:
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
-
-
-def make_directory(path: str) -> None:
-    """Make a private directory and those above it; raises StorageError."""
-    with atomic.translated("make", path):
-        os.makedirs(path, mode=0o700, exist_ok=True)

@@ -87,7 +87,7 @@ def _listed(directory: str, prefix: str, depth: int) -> Iterator[tuple[str, bool
 
 def _write(root: str, relative: str, file: TreeFile) -> None:
     place = os.path.join(root, relative)
-    os.makedirs(os.path.dirname(place), exist_ok=True)
+    atomic.private_directory(os.path.dirname(place), mode=0o755)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     with open(os.open(place, flags, 0o755 if file.executable else 0o644), "wb") as stream:
         stream.write(file.data)

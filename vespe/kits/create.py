@@ -25,15 +25,14 @@ def found_kit(parent: str | os.PathLike[str], kit_id: str, *, description: str |
         raise UsageError(f"{kit_id!r} is not a kit id: it takes lower-case letters, digits and _, 64 at most")
     root = os.path.abspath(parent)
     path = os.path.join(root, kit_id)
-    with atomic.translated("make", path):
-        os.makedirs(root, exist_ok=True)
+    atomic.private_directory(root, mode=0o755)
     with atomic.locked(root):
         staging.sweep(root)
         if os.path.lexists(path):
             raise UsageError(f"there is a {path} already", hint="choose another id, or remove it first")
         with staging.staging(root, target=path) as aside, atomic.translated("make", path):
             staged = os.path.join(aside, kit_id)
-            os.mkdir(staged)
+            os.mkdir(staged, 0o755)
             tool = _fill(staged, kit_id, description or f"Tools of the kit {kit_id}.")
             staging.place(staged, path)
     return path, tool
@@ -47,7 +46,7 @@ def _fill(directory: str, kit_id: str, summary: str) -> Tool:
     files |= kit_files(kit_id, title=title, summary=summary)
     for name, text in files.items():
         place = os.path.join(directory, name)
-        os.makedirs(os.path.dirname(place), exist_ok=True)
+        atomic.private_directory(os.path.dirname(place), mode=0o755)
         atomic.write_atomic(place, text)
     tool = authoring.create_tool(directory, _draft(kit_id), taken=lambda name: False)
     trees.flush(directory)

@@ -20,7 +20,7 @@ def link_kit(directory: str | os.PathLike[str]) -> tuple[str, str]:
     kit_id = _kit_id(target)
     link = os.path.join(roots.links_dir(), kit_id)
     try:
-        os.makedirs(roots.links_dir(), mode=0o700, exist_ok=True)
+        atomic.private_directory(roots.links_dir())
         os.symlink(target, link)
         _confirmed(lambda: os.unlink(link))
     except FileExistsError:

@@ -79,10 +79,7 @@ def note_lock(path: str) -> None:
     directory = os.path.join(locations.user_data_dir(), _KNOWN)
     name = os.path.join(directory, hashlib.sha256(os.fsencode(os.path.realpath(path))).hexdigest()[:32])
     if not os.path.lexists(name):
-        try:
-            os.makedirs(directory, mode=0o700, exist_ok=True)
-        except OSError as error:
-            raise StorageError("make", directory, error) from error
+        atomic.private_directory(directory)
         sweep_beside(name)
         atomic.write_atomic(name, os.fsencode(os.path.realpath(path)))
 

@@ -77,13 +77,11 @@ def write(made: Draft) -> str:
     """Put a kit in its place, whole or not at all, in place of an earlier snapshot; raises StorageError."""
     path = kit_path(made.kit_id)
     root = os.path.dirname(path)
-    with atomic.translated("write", path):
-        os.makedirs(root, exist_ok=True)
+    atomic.private_directory(root)
     with atomic.locked(root), staging.staging(root, target=path) as aside:
         staged, former = os.path.join(aside, made.kit_id), os.path.join(aside, "former")
         for name, text in _files(made):
-            with atomic.translated("write", path):
-                os.makedirs(os.path.dirname(os.path.join(staged, name)), exist_ok=True)
+            atomic.private_directory(os.path.dirname(os.path.join(staged, name)), mode=0o755)
             atomic.write_atomic(os.path.join(staged, name), text, durable=False)
         with atomic.translated("write", path), uninterruptible():
             kit_staging.flush(staged)

@@ -9,7 +9,7 @@ from typing import Final
 from vespe import defaults
 from vespe.documents import fields, strict_json
 from vespe.errors import InvalidDocument, KitNotFound, StorageError
-from vespe.files import locations
+from vespe.files import locations, ownership
 from vespe.lazy import difflib
 from vespe.models import JsonObject, Kit
 from vespe.tools import allowances
@@ -119,6 +119,8 @@ def _read_kit(path: str, root: str, kind: str) -> Kit | None:
     """Read one kit; None where the directory holds no kit_config.json, and so is no kit."""
     kit = Kit(kit_id=os.path.basename(path), path=os.path.realpath(path) if kind == LINK else path, root=root, root_kind=kind)
     config = os.path.join(kit.path, defaults.KIT_CONFIG_FILE)
+    if kind not in (*LOCKS, "shipped") and (why := _of_others(root, kit.path)) and os.path.lexists(config):
+        return replace(kit, problem=why)
     if kind == LINK and os.path.islink(path) and not os.path.lexists(config):
         return replace(kit, problem=f"its link leads to no kit any more; `vespe kit unlink {kit.kit_id}` takes it back")
     try:
@@ -131,6 +133,14 @@ def _read_kit(path: str, root: str, kind: str) -> Kit | None:
         return None if not os.path.lexists(config) else replace(kit, problem=str(error))
     except InvalidDocument as error:
         return replace(kit, problem=str(error))
+
+
+def _of_others(*directories: str) -> str | None:
+    """Say why others could have put a kit there; None where only the user and root can. What was installed is told by its digest."""
+    for directory in directories:
+        if why := ownership.foreign_writer(directory):
+            return f"is not used: {directory} {why}, who could put any tool there; `chmod go-w` it, or own it"
+    return None
 
 
 def _checked(document: JsonObject, kit_id: str, path: str) -> tuple[str | None, str | None, str | None]:

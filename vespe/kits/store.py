@@ -155,5 +155,4 @@ def sha256_of(data: bytes) -> str:
 
 
 def _make_store() -> None:
-    with atomic.translated("make", store_dir()):
-        os.makedirs(store_dir(), mode=0o700, exist_ok=True)
+    atomic.private_directory(store_dir())

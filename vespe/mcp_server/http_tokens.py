@@ -34,10 +34,7 @@ def token_of(path: str) -> tuple[str, bool]:
 def token_for(port: int) -> Iterator[tuple[str, str]]:
     """Return a fresh token and the private file that holds it while the server lives; raises StorageError."""
     directory = os.path.join(locations.user_state_dir(), _DIRECTORY)
-    try:
-        os.makedirs(directory, mode=0o700, exist_ok=True)
-    except OSError as error:
-        raise StorageError("make", directory, error) from error
+    atomic.private_directory(directory)
     path = os.path.join(directory, f"{port}-{os.getpid()}.token")
     with contextlib.suppress(OSError):
         os.unlink(path)

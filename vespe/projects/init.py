@@ -45,7 +45,7 @@ def _place(root: str, inner: str) -> None:
         staged = os.path.join(root, name)
         try:
             with atomic.translated("make", inner):
-                os.mkdir(staged)
+                os.mkdir(staged, 0o755)
                 project.complete_project_dir(staged)
                 atomic.sync_directory(staged)
             gate.trust_place(root, staged=name)

@@ -180,7 +180,7 @@ def _members(value: JsonValue, pointer: str) -> Iterator[tuple[str, str, JsonVal
 
 def _make_directory(path: str) -> None:
     try:
-        os.mkdir(path)
+        os.mkdir(path, 0o755)
     except FileExistsError:
         return
     except OSError as error:

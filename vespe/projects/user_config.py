@@ -10,7 +10,7 @@ from typing import Final
 from vespe import defaults
 from vespe.documents import fields, strict_json
 from vespe.documents.pointers import escape_pointer
-from vespe.errors import InvalidDocument, NotFound, StorageError, UsageError
+from vespe.errors import InvalidDocument, NotFound, UsageError
 from vespe.files import atomic, locations
 from vespe.files.atomic import sweep_beside
 from vespe.files.confined_rules import Rules
@@ -224,10 +224,7 @@ def _file_rules(document: JsonObject, path: str) -> Rules:
 def _update(key: str, change: Callable[[JsonObject], None]) -> None:
     path = config_path()
     directory = os.path.dirname(path)
-    try:
-        os.makedirs(directory, mode=0o700, exist_ok=True)
-    except OSError as error:
-        raise StorageError("make", directory, error) from error
+    atomic.private_directory(directory)
     with atomic.locked(directory):
         sweep_beside(path)
         document = strict_json.read_object_if_there(path)

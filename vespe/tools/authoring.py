@@ -161,7 +161,7 @@ def _directory(parent: str, uid: str) -> str:
 
 def _make(directory: str) -> None:
     try:
-        os.mkdir(directory)
+        os.mkdir(directory, 0o755)
     except FileExistsError:
         if not os.path.isdir(directory):
             raise InvalidDocument("is not a directory, so no tool can be made in it", path=directory) from None

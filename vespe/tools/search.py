@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Final, NamedTuple
 
+from vespe.errors import StorageError
+from vespe.files import atomic
 from vespe.models import JsonObject, Tool
 from vespe.tools import bm25
 
@@ -112,14 +114,14 @@ class _FullText:
             return _filled(sqlite3.connect(":memory:", check_same_thread=False), documents)
         path = os.path.join(cache, f"{_digest(documents)}.sqlite")
         try:
-            os.makedirs(cache, mode=0o700, exist_ok=True)
+            atomic.private_directory(cache)
             if not os.path.exists(path):
                 _build(path, documents)
             database = sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True, check_same_thread=False)
             (count,) = database.execute("SELECT count FROM made").fetchone()
             if count != self._size:
                 raise sqlite3.DatabaseError("another index")
-        except (OSError, sqlite3.Error):
+        except (OSError, StorageError, sqlite3.Error):
             # A cache that is full, broken or not ours costs time and nothing else.
             return _filled(sqlite3.connect(":memory:", check_same_thread=False), documents)
         return database

@@ -55,7 +55,7 @@ class Verdicts:
             return
         body = json.dumps([*self._about, self._seen], separators=(",", ":")).encode("ascii")
         try:
-            os.makedirs(os.path.dirname(self._path), mode=0o700, exist_ok=True)
+            atomic.private_directory(os.path.dirname(self._path))
             atomic.write_atomic(self._path, _checksum(body) + b"\n" + body, mode=0o600, durable=False)
         except (OSError, StorageError):
             # A full disk or a missing home costs the next scan its time, nothing else.

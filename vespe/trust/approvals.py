@@ -182,7 +182,7 @@ def _document(kind: str, path: str) -> JsonObject:
 def _store(name: str, document: JsonObject) -> Approval:
     where = directory()
     try:
-        os.makedirs(where, mode=0o700, exist_ok=True)
+        atomic.private_directory(where)
         if stat.S_IMODE(os.stat(where).st_mode) != 0o700:
             os.chmod(where, 0o700)
     except OSError as error:

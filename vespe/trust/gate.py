@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from vespe import defaults
-from vespe.errors import NotTrusted, ProjectNotFound, StorageError, UsageError
-from vespe.files import digests, identity, stamps, walk
+from vespe.errors import NotTrusted, ProjectNotFound, Refused, StorageError, UsageError
+from vespe.files import digests, identity, ownership, stamps, walk
 from vespe.files.digests import File, Tree
 from vespe.files.identity import Place
 from vespe.files.private_copy import private_copy
@@ -62,7 +62,15 @@ class TrustCheck:
         if _listed(self.root, self._environ.get(defaults.ENV_TRUSTED_PATHS, "")):
             return Grant(kind="environment", root=self.root)
         kind = approved_place(self.root, tool_directory)
-        return Grant(kind=kind, root=self.root) if kind else self._content()
+        if kind is None:
+            return self._content()
+        others = _written_by_others(os.path.join(self.root, defaults.PROJECT_DIR), os.path.join(self.root, *TOOLS), tool_directory)
+        if others is None:
+            return Grant(kind=kind, root=self.root)
+        try:
+            return self._content()
+        except NotTrusted:
+            raise others from None
 
     def _content(self) -> Grant:
         if not approvals.any_content():
@@ -83,6 +91,15 @@ class TrustCheck:
         if stamps.settled([seen]):
             self._known[path] = (seen, sha256)
         return sha256
+
+
+def _written_by_others(*directories: str | None) -> Refused | None:
+    """Say why a place that was trusted whatever becomes of it is not its user's alone to change; None where it is."""
+    for directory in filter(None, directories):
+        if why := ownership.foreign_writer(directory):
+            hint = f"chmod go-w {directory}, where it is yours; or approve what is there now: `vespe trust`"
+            return Refused(f"nothing runs here: {directory} {why}, and was trusted whatever becomes of it", hint=hint)
+    return None
 
 
 def check(config: ProjectConfig, tool_directory: str | None = None, *, environ: Mapping[str, str], trusted: bool = False) -> Grant:

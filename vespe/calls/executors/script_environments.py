@@ -46,8 +46,7 @@ def interpreter(
     python = os.path.join(root, digest, "bin", "python")
     if os.path.exists(python):
         return python
-    with atomic.translated("make", root):
-        os.makedirs(root, mode=0o700, exist_ok=True)
+    atomic.private_directory(root)
     with atomic.locked(root, timeout_s=2 * _TIMEOUT_S):
         staging.sweep(root)
         if not os.path.exists(python):

@@ -126,10 +126,7 @@ def _backup(path: str) -> str | None:
 
 
 def _keep(path: str, text: str, mode: int) -> None:
-    try:
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-    except OSError as error:
-        raise StorageError("make", os.path.dirname(path), error) from error
+    atomic.private_directory(os.path.dirname(path))
     _write(path, text, mode)
 
 
