@@ -49,6 +49,7 @@ def _fill(directory: str, kit_id: str, summary: str) -> Tool:
         atomic.private_directory(os.path.dirname(place), mode=0o755)
         atomic.write_atomic(place, text)
     tool = authoring.create_tool(directory, _draft(kit_id), taken=lambda name: False)
+    staging.sweep(directory)  # what the making of the tool could not delete must not become a part of the kit
     trees.flush(directory)
     return tool
 
