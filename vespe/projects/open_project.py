@@ -95,8 +95,9 @@ class OpenProject:
         return now == before and settled(found for _, found in now)
 
     def _holds(self, known: _Known) -> bool:
-        if any(stamp(path) != before for path, before in known.places):
-            return False
+        for path, before in known.places:  # not any(...): a call costs some 30 µs in all
+            if stamp(path) != before:
+                return False
         if known.with_kits and not self._is_open():
             return False
         return not known.by_name or self._names_hold()

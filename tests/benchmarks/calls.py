@@ -1,0 +1,75 @@
+"""Calls in one process: through `Project` beside what the least would do, and validation beside jsonschema_rs alone."""
+
+import json
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import jsonschema_rs
+
+from tests.benchmarks.axes import ADD, Axis, compared, make_project, rates
+from vespe import Project, Tool
+from vespe.calls.arguments import checked_inputs
+
+NESTED = {
+    "type": "object",
+    "properties": {
+        "query": {"type": "string", "minLength": 1, "maxLength": 200},
+        "limit": {"type": "integer", "minimum": 1, "maximum": 100, "default": 10},
+        "tags": {"type": "array", "items": {"type": "string"}, "maxItems": 10},
+        "filter": {
+            "type": "object",
+            "properties": {"since": {"type": "string", "pattern": "^\\d{4}-\\d{2}-\\d{2}$"}, "kind": {"enum": ["a", "b", "c"]}},
+            "required": ["since"],
+        },
+    },
+    "required": ["query"],
+    "additionalProperties": False,
+}
+ASKED = {"query": "weather in Berlin", "limit": 5, "tags": ["x", "y"], "filter": {"since": "2025-01-01", "kind": "a"}}
+
+
+def add(a: int, b: int) -> int:
+    """Add."""
+    return a + b
+
+
+class Floor:
+    """A registry by hand: looks up, validates, calls, says the result in JSON and writes one line."""
+
+    def __init__(self, log: Path) -> None:
+        self._tools = {"add": (jsonschema_rs.validator_for(ADD), add)}
+        self._log = os.open(log, os.O_CREAT | os.O_APPEND | os.O_WRONLY)
+
+    def call(self, name: str, arguments: dict[str, int]) -> dict[str, object]:
+        began = time.perf_counter()
+        validator, function = self._tools[name]
+        if not validator.is_valid(arguments):
+            raise ValueError(name)
+        result = function(**arguments)
+        outcome = {"tool": name, "result": result, "text": json.dumps(result), "ms": (time.perf_counter() - began) * 1000}
+        os.write(self._log, json.dumps({"time": time.time(), "tool": name, "ok": True, "ms": outcome["ms"]}).encode() + b"\n")
+        return outcome
+
+
+def axes(scratch: Path) -> Iterator[Axis]:
+    """Measure calls, then validation."""
+    small, large = (Project(make_project(scratch / f"of-{n}", tools=n)) for n in (4, 1000))
+    for project in (small, large):
+        project.registry.register(add)
+    floor, given = Floor(scratch / "floor.log"), {"a": 1, "b": 2}
+    found = rates(
+        {
+            "small": lambda: small.execute_tool("add", given),
+            "large": lambda: large.execute_tool("add", given),
+            "floor": lambda: floor.call("add", given),
+        }
+    )
+    by_hand = "by hand, with a log line"
+    yield compared("in-process call through Project, 4 tools", "calls/s", (found["small"], found["floor"]), peer=by_hand, goal=0.5)
+    yield compared("the same, 1,000 tools", "calls/s", (found["large"], found["small"]), peer="4 tools", goal=0.9)
+    for name, schema, arguments, goal in (("flat", ADD, given, 0.5), ("nested", NESTED, ASKED, 0.25)):
+        tool, native = Tool(uid="tool-x", name="x", description="", input_schema=schema), jsonschema_rs.validator_for(schema)
+        judged = rates({"ours": lambda t=tool, a=arguments: checked_inputs(t, a), "rs": lambda v=native, a=arguments: v.is_valid(a)})
+        yield compared(f"checked_inputs, {name} arguments", "calls/s", (judged["ours"], judged["rs"]), peer="jsonschema_rs", goal=goal)
