@@ -11,6 +11,7 @@ import jsonschema_rs
 from tests.benchmarks.axes import ADD, Axis, compared, make_project, rates
 from vespe import Project, Tool
 from vespe.calls.arguments import checked_inputs
+from vespe.models import JsonObject
 
 NESTED = {
     "type": "object",
@@ -70,6 +71,10 @@ def axes(scratch: Path) -> Iterator[Axis]:
     yield compared("in-process call through Project, 4 tools", "calls/s", (found["small"], found["floor"]), peer=by_hand, goal=0.5)
     yield compared("the same, 1,000 tools", "calls/s", (found["large"], found["small"]), peer="4 tools", goal=0.9)
     for name, schema, arguments, goal in (("flat", ADD, given, 0.5), ("nested", NESTED, ASKED, 0.25)):
-        tool, native = Tool(uid="tool-x", name="x", description="", input_schema=schema), jsonschema_rs.validator_for(schema)
-        judged = rates({"ours": lambda t=tool, a=arguments: checked_inputs(t, a), "rs": lambda v=native, a=arguments: v.is_valid(a)})
-        yield compared(f"checked_inputs, {name} arguments", "calls/s", (judged["ours"], judged["rs"]), peer="jsonschema_rs", goal=goal)
+        yield _judged(f"checked_inputs, {name} arguments", schema, arguments, goal)
+
+
+def _judged(name: str, schema: JsonObject, arguments: JsonObject, goal: float) -> Axis:
+    tool, native = Tool(uid="tool-x", name="x", description="", input_schema=schema), jsonschema_rs.validator_for(schema)
+    found = rates({"ours": lambda: checked_inputs(tool, arguments), "rs": lambda: native.is_valid(arguments)})
+    return compared(name, "calls/s", (found["ours"], found["rs"]), peer="jsonschema_rs", goal=goal)

@@ -17,7 +17,9 @@ from vespe.mcp_server.tools import ServedTools
 from vespe.projects.workspace import open_workspace
 
 VESPE = mcp.VESPE.replace("serve_stdio(registry=registry)", "serve_http(registry=registry, address='127.0.0.1:{port}', token=None)")
-SDK = mcp.HIGH_LEVEL.replace('server.run("stdio")', 'server.run("streamable-http", port={port}, json_response=True, stateless_http=True)')
+SDK = mcp.HIGH_LEVEL.replace('MCPServer("add")', 'MCPServer("add", log_level="WARNING")').replace(
+    'server.run("stdio")', 'server.run("streamable-http", port={port}, json_response=True, stateless_http=True)'
+)
 META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
 PARAMS = {"name": "add", "arguments": {"a": 1, "b": 2}, "_meta": META}
 BODY = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": PARAMS})
@@ -42,7 +44,10 @@ def axes(scratch: Path) -> Iterator[Axis]:
 
 def _stdio(root: Path) -> Iterator[Axis]:
     servers = {name: argv for name in ("vespe", "TypeScript SDK", "SDK low-level") if (argv := mcp.command(name, sys.executable))}
-    found = {name: [mcp.measured(mcp.Client(argv, root), 1500) for _ in range(3)] for name, argv in servers.items()}
+    found: dict[str, list[tuple[float, float, float, float]]] = {name: [] for name in servers}
+    for _ in range(3):
+        for name, argv in servers.items():
+            found[name].append(mcp.measured(mcp.Client(argv, root), 1500))
     peer = "TypeScript SDK" if "TypeScript SDK" in servers else "SDK low-level"
     columns = {name: list(zip(*rows, strict=True)) for name, rows in found.items()}
     for name, column, goal, more in (
@@ -55,7 +60,8 @@ def _stdio(root: Path) -> Iterator[Axis]:
 
 
 def _http(root: Path) -> Iterator[Axis]:
-    found = {name: [_http_rate(code, root) for _ in range(3)] for name, code in (("vespe", VESPE), ("SDK", SDK))}
+    rounds = [(_http_rate(VESPE, root), _http_rate(SDK, root)) for _ in range(3)]
+    found = dict(zip(("vespe", "SDK"), map(list, zip(*rounds, strict=True)), strict=True))
     yield compared("MCP HTTP, one at a time", "calls/s", (found["vespe"], found["SDK"]), peer="mcp SDK, JSON, stateless", goal=2.0)
 
 
@@ -64,7 +70,7 @@ def _http_rate(code: str, root: Path) -> float:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     argv = [sys.executable, "-c", code.replace("{port}", str(port))]
-    with subprocess.Popen(argv, cwd=root, stderr=subprocess.DEVNULL) as server:
+    with subprocess.Popen(argv, cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
         try:
             with contextlib.closing(_connected(port)) as connection:
                 _call(connection)

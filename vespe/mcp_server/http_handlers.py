@@ -131,7 +131,9 @@ class Handlers:
         self._calls.add(cancel)
         notify = partial(_notified, context, loop)
         told = None if pending.progress_token is None else Progress(pending.progress_token, notify)
-        work = partial(tool_call.run, pending, self._tools, cancel=cancel, notify=notify, progress=told)
+        # Code of this process has this thread to itself, and is let be where its client goes: another thread would only cost time.
+        ending = None if self._tools.in_process(pending.name) else cancel
+        work = partial(tool_call.run, pending, self._tools, cancel=ending, notify=notify, progress=told)
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(_cancelled_when_gone, context, cancel)
