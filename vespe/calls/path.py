@@ -232,10 +232,11 @@ class CallPath:
         self, tool: Tool, call: Call, directory: str, secrets: Mapping[str, str], *, cancel: threading.Event | None = None
     ) -> Context:
         given = {**secrets, **self.user.files.environment()}
+        is_http = tool.implementation is not None and tool.implementation.type == "http_request"  # it starts no process
         return Context(
             project_root=self.directory or self.workspace.root,
             directory=directory,
-            environment=process.child_environment(self._environ(), given) if given else self._without_secrets,
+            environment={} if is_http else process.child_environment(self._environ(), given) if given else self._without_secrets,
             secrets=secrets,
             timeout_s=_deadline(call, tool),
             allow_hosts=self.user.allow_hosts,
