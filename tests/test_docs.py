@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import render_cli
+import vespe as package
+from tests.support import render_api, render_cli
 from tests.support.ondisk import vespe
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -107,3 +108,12 @@ def test_every_relative_link_leads_to_a_file() -> None:
 
 def test_the_page_of_commands_is_what_the_commands_say() -> None:
     assert render_cli.PAGE.read_text(encoding="utf-8") == render_cli.render(), "run `./dev docs`"
+
+
+def test_the_page_of_the_python_api_is_what_the_docstrings_say() -> None:
+    assert render_api.PAGE.read_text(encoding="utf-8") == render_api.render(), "run `./dev docs`"
+
+
+def test_every_promised_name_stands_on_the_page_of_the_python_api() -> None:
+    page = render_api.PAGE.read_text(encoding="utf-8")
+    assert [name for name in package.__all__ if f"### {name}\n" not in page] == ["__version__"]

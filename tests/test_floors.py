@@ -34,6 +34,10 @@ OWNERS = {
     "uvicorn": "mcp_server.http_server",
     "h11": "mcp_server.http_server",
     "subprocess": "processes.process",
+    "agents": "agents.toolsets.to_openai_agents",
+    "langchain_core": "agents.toolsets.to_langchain",
+    "pytest": "testing.plugin",
+    "pydantic_ai": "agents.toolsets.to_pydantic_ai",
     "httpx2": "http.client calls.executors.mcp.session",
     "httpcore2": "http.client",
 }

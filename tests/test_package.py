@@ -21,6 +21,7 @@ PROMISED = {
     "ClaudeStreamingProcessor",
     "EventSystem",
     "Failure",
+    "FunctionTool",
     "GptHandler",
     "GptStreamingProcessor",
     "Implementation",
@@ -55,11 +56,14 @@ PROMISED = {
     "StreamingRequest",
     "Tool",
     "ToolExecutionError",
+    "ToolFunction",
     "ToolHandler",
     "ToolImplementation",
     "ToolImplementationNotFound",
     "ToolNotFound",
+    "ToolOptions",
     "ToolRegistry",
+    "Toolset",
     "Transcript",
     "UsageError",
     "VespeError",
@@ -74,6 +78,7 @@ PROMISED = {
     "run_loop",
     "serve_http",
     "serve_stdio",
+    "tool",
 }
 
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from vespe.agents.providers.retries import Patience
     from vespe.agents.providers.simulated import SimulatedProvider
     from vespe.agents.recordings import RecordingProvider, ReplayProvider
+    from vespe.agents.toolsets.toolset import Toolset
     from vespe.agents.transcripts import Transcript
     from vespe.calls.policy import Answer, CallPolicy, Question
     from vespe.calls.progress import report_message, report_progress
@@ -47,7 +48,9 @@ if TYPE_CHECKING:
         UsageError,
         VespeError,
     )
-    from vespe.library import Project, create_tool, execute_tool, list_available_tools, load_tool, resolve_tool
+    from vespe.library.function_tools import FunctionTool, ToolFunction, ToolOptions, tool
+    from vespe.library.project import Project
+    from vespe.library.verbs import create_tool, execute_tool, list_available_tools, load_tool, resolve_tool
     from vespe.mcp_server.library import serve_http, serve_stdio
     from vespe.models import Call, Failure, Implementation, Kit, Outcome, ProjectConfig, Resolution, Tool
 
@@ -63,6 +66,7 @@ __all__ = [
     "ClaudeStreamingProcessor",
     "EventSystem",
     "Failure",
+    "FunctionTool",
     "GptHandler",
     "GptStreamingProcessor",
     "Implementation",
@@ -97,11 +101,14 @@ __all__ = [
     "StreamingRequest",
     "Tool",
     "ToolExecutionError",
+    "ToolFunction",
     "ToolHandler",
     "ToolImplementation",
     "ToolImplementationNotFound",
     "ToolNotFound",
+    "ToolOptions",
     "ToolRegistry",
+    "Toolset",
     "Transcript",
     "UsageError",
     "VespeError",
@@ -116,12 +123,15 @@ __all__ = [
     "run_loop",
     "serve_http",
     "serve_stdio",
+    "tool",
 ]
 
 _MODULES = {
     **dict.fromkeys(("Implementation", "Kit", "ProjectConfig", "Resolution", "Tool"), "vespe.models"),
     **dict.fromkeys(("Call", "Failure", "Outcome"), "vespe.models"),
-    **dict.fromkeys(("Project", "create_tool", "execute_tool", "list_available_tools", "load_tool", "resolve_tool"), "vespe.library"),
+    "Project": "vespe.library.project",
+    **dict.fromkeys(("create_tool", "execute_tool", "list_available_tools", "load_tool", "resolve_tool"), "vespe.library.verbs"),
+    **dict.fromkeys(("FunctionTool", "ToolFunction", "ToolOptions", "tool"), "vespe.library.function_tools"),
     **dict.fromkeys(("ToolImplementation", "ToolRegistry"), "vespe.calls.registry"),
     **dict.fromkeys(("report_message", "report_progress"), "vespe.calls.progress"),
     **dict.fromkeys(("Agent", "AgentOptions", "run_loop"), "vespe.agents.agent"),
@@ -140,6 +150,7 @@ _MODULES = {
     "Limits": "vespe.agents.limits",
     "OllamaHandler": "vespe.agents.handlers",
     "RunResult": "vespe.agents.loop",
+    "Toolset": "vespe.agents.toolsets.toolset",
     "Transcript": "vespe.agents.transcripts",
     "ClaudeStreamingProcessor": "vespe.adapters.streams.anthropic",
     "GptStreamingProcessor": "vespe.adapters.streams.openai",

@@ -13,7 +13,7 @@ FLOORS = (
     "calls",
     "adapters library",
     "agents lint mcp_server",
-    "cli __init__",
+    "cli testing __init__",
     "__main__",
 )
 """What stands directly in vespe/, from the ground up: each imports only from floors below its own."""

@@ -38,7 +38,7 @@ class StreamContext:
         self.decides()
 
     def decides(self) -> CallPolicy:
-        """Return what decides on calls; raises UsageError, and InvalidDocument for a configuration's rule that is none."""
+        """Return what decides on calls; raises UsageError, and InvalidDocument for a configuration's rule that cannot be read."""
         return policy_for(self.runner) if self.policy is None else self.policy
 
 

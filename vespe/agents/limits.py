@@ -16,7 +16,7 @@ _COUNTED: Final = ("prompt_tokens", "completion_tokens", "total_tokens")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """The bounds of one run; None is no bound.
+    """The bounds of one run; None means unbounded.
 
     `max_iterations` counts the model's turns with tools; after the last of them it gets one turn without. `max_calls` counts
     the calls that run and `max_calls_per_tool` those of each tool, `max_seconds` the time on the clock, the time in which a
@@ -65,7 +65,7 @@ class Spent:
 
 @dataclass(slots=True)
 class Quota:
-    """How many calls of each tool may run; None is no bound."""
+    """How many calls of each tool may run; None means unbounded."""
 
     most: int | None = None
     taken: dict[str, int] = field(default_factory=dict)

@@ -71,7 +71,7 @@ class RecordingProvider:
 class ReplayProvider:
     """Gives a recording's answers again, in order, to the same requests; nothing is sent. `recorded_outcome` spares the tools.
 
-    Raises InvalidDocument where the file is no recording, Diverged at the first request that is another one.
+    Raises InvalidDocument where the file is not a recording, Diverged at the first request that is another one.
     """
 
     create_message = turns.create_message

@@ -31,7 +31,7 @@ class Transcript:
     `keep` is called with the transcript after each change that a crash must not undo: a new message, calls about to be
     run, results; `changed` is then the index of the first message that is another one. A call that was begun and has no result is
     never run again. A message is replaced, never changed in place. `provider` and `model` are those that go on with it.
-    Raises InvalidDocument for what is no conversation.
+    Raises InvalidDocument for what is not a conversation.
     """
 
     def __init__(

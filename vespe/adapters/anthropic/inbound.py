@@ -21,7 +21,7 @@ def to_openai_messages(messages: Iterable[JsonObject], system: JsonValue = None)
     What OpenAI cannot say stands in documented fields beside OpenAI's own (docs/adapters.md): `anthropic_blocks`,
     `anthropic`, `cache_control`, `is_error`. A result is a message of its own; blocks that Vespe does not know are
     kept whole. What an assistant says right behind its calls joins their message, as OpenAI wants the results directly
-    behind it. Raises InvalidDocument, naming the message's index, for what is no conversation.
+    behind it. Raises InvalidDocument, naming the message's index, for what is not a conversation.
     """
     made = _system(system)
     calls: Calls[None] = Calls()

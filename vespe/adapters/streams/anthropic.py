@@ -19,7 +19,7 @@ class ClaudeStreamingProcessor:
 
     A body may hold several messages: the calls of all of them are told and listed, `message()` and `native_message()` are
     the last one's, and only its calls are still to be answered. What the vendor runs itself (`server_tool_use`,
-    `mcp_tool_use`) is no call of ours. `done` comes with `close()`.
+    `mcp_tool_use`) is not a call of ours. `done` comes with `close()`.
     """
 
     feed = outcomes.feed

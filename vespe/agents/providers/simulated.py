@@ -20,7 +20,7 @@ class SimulatedProvider:
     """Answers as a script says, each turn once and in order: `script` is a file's path, the script's object, or a Script.
 
     Each request is checked by the turn's `match`; where it does not fit, and behind the last turn, Diverged is raised.
-    Raises InvalidDocument for what is no script.
+    Raises InvalidDocument for what is not a script.
     """
 
     name: ClassVar[str] = "simulated"

@@ -1,9 +1,11 @@
 """What stands beside a type in `Annotated[…]` or `Field(…)` (bounds, lengths, patterns, words) as JSON Schema keywords."""
 
 import ast
-from collections.abc import Collection, Iterator, Mapping
+import contextlib
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any
 
-from vespe.models import JsonObject
+from vespe.models import JsonObject, JsonValue
 from vespe.tools.python.names import Names, spelling
 
 _BOUNDS: Mapping[str, str] = {
@@ -61,16 +63,26 @@ def keywords(node: ast.expr, names: Names, types: Collection[str]) -> JsonObject
         alone = None
     if isinstance(alone, str):
         return {"description": alone}
-    found: JsonObject = {}
+    settings = []
     for setting, value in _settings(node):
-        try:
-            said = names.literal(value)
-        except ValueError:
-            continue
-        for keyword in _keyword(setting, types):
-            if _fits(keyword, said):
-                found[keyword] = said
-    return found
+        with contextlib.suppress(ValueError):
+            settings.append((setting, names.literal(value)))
+    return _said(settings, types)
+
+
+def live_keywords(piece: Any, types: Collection[str]) -> JsonObject:
+    """The keywords of metadata in a running program: what `keywords` reads, from objects that have those attributes."""
+    if isinstance(piece, str):
+        return {"description": piece}
+    found: JsonObject = {}
+    for inner in getattr(piece, "metadata", None) or ():
+        found |= live_keywords(inner, types)
+    settings = {name: getattr(piece, name, None) for name in (*_BOUNDS, *_LENGTHS, *_WORDS)} if not isinstance(piece, type) else {}
+    return found | _said([(name, getattr(value, "pattern", value)) for name, value in settings.items() if value is not None], types)
+
+
+def _said(settings: Iterable[tuple[str, JsonValue]], types: Collection[str]) -> JsonObject:
+    return {keyword: value for setting, value in settings for keyword in _keyword(setting, types) if _fits(keyword, value)}
 
 
 def _settings(node: ast.expr) -> Iterator[tuple[str, ast.expr]]:

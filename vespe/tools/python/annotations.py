@@ -3,10 +3,10 @@
 import ast
 import builtins
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 from vespe.documents.strict_json import compact_json
-from vespe.models import JsonObject
+from vespe.models import JsonObject, JsonValue
 from vespe.tools.python.annotated import keywords
 from vespe.tools.python.classes import Field, Shape, read_class, read_declaration, value_of
 from vespe.tools.python.names import Names, expression, setting, spelling, subscripts
@@ -55,6 +55,14 @@ class Reader:
         if alternatives and all(alternatives):
             return tuple(kind for kinds in alternatives for kind in kinds)
         return types_of(schema)
+
+    def value(self, default: ast.expr) -> JsonValue:
+        """The JSON value of a default or of one of a Literal's values; raises ValueError for what JSON cannot say."""
+        return value_of(default, self._names)
+
+    def keywords(self, piece: ast.expr, types: Collection[str]) -> JsonObject:
+        """What one piece of metadata adds to a schema of these types."""
+        return keywords(piece, self._names, types)
 
     def _note(self, sentence: str) -> None:
         full = f"{self._where}: {sentence}"
@@ -156,7 +164,7 @@ class Reader:
         values = []
         for argument in _literal_arguments(arguments, self._names):
             try:
-                values.append(value_of(argument, self._names))
+                values.append(self.value(argument))
             except ValueError:
                 return self._unknown(argument, "is not a value that JSON can say")
         return enumeration(values)
@@ -167,7 +175,7 @@ class Reader:
     def constrained(self, schema: JsonObject, metadata: Iterable[ast.expr]) -> JsonObject:
         """The schema with what metadata says of it: bounds, lengths, a pattern, a description (the first one counts)."""
         for piece in metadata:
-            found = keywords(piece, self._names, self.types(schema))
+            found = self.keywords(piece, self.types(schema))
             schema = extended(schema, {key: value for key, value in found.items() if key != "description" or key not in schema})
         return schema
 
@@ -248,7 +256,7 @@ class Reader:
 
     def _field(self, field: Field) -> JsonObject:
         schema = self._below(field.annotation) if field.annotation is not None else {}
-        found = keywords(field.settings, self._names, self.types(schema)) if field.settings is not None else {}
+        found = self.keywords(field.settings, self.types(schema)) if field.settings is not None else {}
         schema = extended(schema, found)
         if field.description:
             schema = {**schema, "description": field.description}
@@ -257,7 +265,7 @@ class Reader:
     def _with_default(self, schema: JsonObject, default: ast.expr) -> JsonObject:
         """The schema with a default, where it is a value that JSON can say and the schema accepts; else as it is."""
         try:
-            value = value_of(default, self._names)
+            value = self.value(default)
         except ValueError:
             return schema
         return {**schema, "default": value} if fits(value, self.types(schema)) else schema

@@ -3,13 +3,14 @@
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from vespe.documents.strict_json import repair_surrogates
 from vespe.errors import InvalidDocument
 from vespe.lazy import difflib
 from vespe.models import JsonObject, JsonValue
 from vespe.tools.python.annotations import Reader
-from vespe.tools.python.classes import default_of_call, value_of
+from vespe.tools.python.classes import default_of_call
 from vespe.tools.python.docstrings import Docstring, parse
 from vespe.tools.python.names import Function, Names, expression, parse_source, read_names, spelling, subscripts
 from vespe.tools.python.schema_forms import fits, union
@@ -94,126 +95,179 @@ def _line(names: Names, name: str) -> int:
 
 def _derived(node: Function, names: Names, path: str) -> Derived:
     documented = parse(ast.get_docstring(node))
-    notes = list(_decorations(node, names))
-    inputs = _Inputs(Reader(names, closed=True), names, documented)
-    inputs.read(node, path)
+    inputs = Inputs(Reader(names, closed=True), documented)
+    _take_all(inputs, node, names, path)
     results = Reader(names, closed=False)
     output = _output(node, names, results, documented)
-    notes += [*inputs.notes, *inputs.reader.notes, *results.notes]
-    return Derived(
-        name=node.name,
-        description=repair_surrogates(documented.text or _sentence(node.name)),
-        input_schema=inputs.schema(),
-        output_schema=output,
-        parameters=tuple(inputs.parameters),
-        notes=tuple(dict.fromkeys(notes)),
-        is_async=isinstance(node, ast.AsyncFunctionDef),
+    is_async = isinstance(node, ast.AsyncFunctionDef)
+    return derived_from(
+        node.name, documented, inputs=inputs, output=(results, output), is_async=is_async, notes=tuple(_decorations(node, names))
     )
 
 
-class _Inputs:
+def derived_from(
+    name: str,
+    documented: Docstring,
+    *,
+    inputs: "Inputs",
+    output: tuple[Reader, JsonObject | None],
+    is_async: bool,
+    notes: tuple[str, ...] = (),
+) -> Derived:
+    """Put together what was read of a function; `output` is the reader of its result and the schema that it read, if any."""
+    return Derived(
+        name=name,
+        description=repair_surrogates(documented.text or _sentence(name)),
+        input_schema=inputs.schema(),
+        output_schema=output[1],
+        parameters=tuple(inputs.parameters),
+        notes=tuple(dict.fromkeys((*notes, *inputs.notes, *inputs.reader.notes, *output[0].notes))),
+        is_async=is_async,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taken:
+    """One parameter as it was found: its annotation, default and `Field(…)` are whatever the reader reads."""
+
+    name: str
+    kind: str
+    annotation: Any = None
+    settings: Any = None
+    required: bool = True
+    default: Any = None
+    default_text: str = ""
+    annotation_text: str = ""
+
+
+class Inputs:
     """Gathers the parameters of one function, their schemas, and what could not be said of them."""
 
-    def __init__(self, reader: Reader, names: Names, documented: Docstring) -> None:
-        self.reader, self.names, self.documented = reader, names, documented
+    def __init__(self, reader: Reader, documented: Docstring) -> None:
+        self.reader, self.documented = reader, documented
         self.parameters: list[Parameter] = []
         self.notes: list[str] = []
         self.properties: dict[str, JsonObject] = {}
         self.required: list[str] = []
         self.rest: JsonObject | bool = False
-
-    def read(self, node: Function, path: str) -> None:
-        given = node.args
-        if given.posonlyargs:
-            first = given.posonlyargs[0]
-            reason = f"{first.arg} can only be given by position, and a tool is called with keywords: leave the / out"
-            raise InvalidDocument(reason, path=path, line=first.lineno)
-        defaults: list[ast.expr | None] = [None] * (len(given.args) - len(given.defaults))
-        for argument, default in zip(given.args, [*defaults, *given.defaults], strict=True):
-            self._parameter(argument, default, "keyword")
-        for argument, default in zip(given.kwonlyargs, given.kw_defaults, strict=True):
-            self._parameter(argument, default, "keyword_only")
-        if given.vararg is not None:
-            self.notes.append(f"*{given.vararg.arg} is never filled: a tool is called with keywords")
-        if given.kwarg is not None:
-            self._open(given.kwarg)
-        known = {parameter.name for parameter in self.parameters} | {argument.arg for argument in (given.vararg, given.kwarg) if argument}
-        self.notes += [
-            f"the docstring describes {name}, which is not a parameter" for name in self.documented.parameters if name not in known
-        ]
+        self._never: list[str] = []
 
     def schema(self) -> JsonObject:
+        """Return the schema of the inputs: an object that is closed unless the function takes `**rest`."""
         schema: JsonObject = {"type": "object", "properties": self.properties}
         if self.required:
             schema["required"] = self.required
         return self.reader.settled({**schema, "additionalProperties": self.rest})
 
-    def _parameter(self, argument: ast.arg, default: ast.expr | None, kind: str) -> None:
-        name, settings = argument.arg, default if isinstance(default, ast.Call) and spelling(default).endswith("Field") else None
-        described = repair_surrogates(self.documented.parameters.get(name, ""))
-        schema = self._annotated(argument, [settings] if settings is not None else [])
-        required = default is None
-        if settings is not None:
-            required, default = default_of_call(settings)
-        if default is not None:
-            schema = self._with_default(name, schema, default)
+    def take(self, given: Taken) -> None:
+        """Take the next parameter."""
+        described = repair_surrogates(self.documented.parameters.get(given.name, ""))
+        schema = self._annotated(given)
+        if given.default is not None:
+            schema = self._with_default(given, schema)
         if described:
             schema = {**schema, "description": described}
-        if required:
-            self.required.append(name)
-        self.properties[name] = schema
+        if given.required:
+            self.required.append(given.name)
+        self.properties[given.name] = schema
         self.parameters.append(
             Parameter(
-                name=name,
-                kind=kind,
-                required=required,
+                name=given.name,
+                kind=given.kind,
+                required=given.required,
                 default=schema.get("default"),
-                default_text="" if default is None else ast.unparse(default),
-                annotation="" if argument.annotation is None else ast.unparse(argument.annotation),
+                default_text=given.default_text,
+                annotation=given.annotation_text,
                 description=schema.get("description", ""),
             )
         )
 
-    def _annotated(self, argument: ast.arg, metadata: list[ast.expr]) -> JsonObject:
-        if argument.annotation is None:
-            self.notes.append(f"{argument.arg}: has no annotation, so that any value is accepted")
-            annotation: ast.expr = ast.Name(id="object")
-        else:
-            annotation = argument.annotation
-        schema = self.reader.read(annotation, where=argument.arg)
-        return self.reader.constrained(schema, metadata)
+    def never_filled(self, name: str) -> None:
+        """Take `*name`."""
+        self._never.append(name)
+        self.notes.append(f"*{name} is never filled: a tool is called with keywords")
 
-    def _with_default(self, name: str, schema: JsonObject, default: ast.expr) -> JsonObject:
-        try:
-            value = value_of(default, self.names)
-        except ValueError:
-            self.notes.append(
-                f"{name}: its default, {ast.unparse(default)}, is not a value that JSON can say, so that only the function knows it"
-            )
-            return schema
-        types = self.reader.types(schema)
-        if value is None and types and "null" not in types:
-            schema, types = union([schema, {"type": "null"}]), (*types, "null")
-        if not fits(value, types):
-            self.notes.append(f"{name}: its default, {ast.unparse(default)}, is not of its type, so that only the function knows it")
-            return schema
-        return {**schema, "default": value}
-
-    def _open(self, argument: ast.arg) -> None:
+    def open(self, name: str, annotation: Any, *, unpacked: bool) -> None:
         """Take `**rest`: any other key, or the keys of a TypedDict (`**rest: Unpack[Options]`)."""
         self.rest = True
-        annotation = expression(argument.annotation) if argument.annotation is not None else None
-        self.parameters.append(Parameter(name=argument.arg, kind="open", required=False))
+        self.parameters.append(Parameter(name=name, kind="open", required=False))
         if annotation is None:
             return
-        schema = self.reader.read(annotation, where=f"**{argument.arg}")
-        if not (isinstance(annotation, ast.Subscript) and self.names.dotted(annotation) == "typing.Unpack"):
+        schema = self.reader.read(annotation, where=f"**{name}")
+        if not unpacked:
             self.rest = schema or True
             return
         keys = self.reader.definition(schema)
         self.properties.update(keys.get("properties", {}))
         self.required += keys.get("required", [])
         self.rest = keys.get("additionalProperties", True)
+
+    def finish(self) -> None:
+        """Note what the docstring describes and the function does not take."""
+        known = {*self._never, *(parameter.name for parameter in self.parameters)}
+        self.notes += [
+            f"the docstring describes {name}, which is not a parameter" for name in self.documented.parameters if name not in known
+        ]
+
+    def _annotated(self, given: Taken) -> JsonObject:
+        schema: JsonObject = {}
+        if given.annotation is None:
+            self.notes.append(f"{given.name}: has no annotation, so that any value is accepted")
+        else:
+            schema = self.reader.read(given.annotation, where=given.name)
+        return self.reader.constrained(schema, [given.settings] if given.settings is not None else [])
+
+    def _with_default(self, given: Taken, schema: JsonObject) -> JsonObject:
+        where = f"{given.name}: its default, {given.default_text},"
+        try:
+            value = self.reader.value(given.default)
+        except ValueError:
+            self.notes.append(f"{where} is not a value that JSON can say, so that only the function knows it")
+            return schema
+        types = self.reader.types(schema)
+        if value is None and types and "null" not in types:
+            schema, types = union([schema, {"type": "null"}]), (*types, "null")
+        if not fits(value, types):
+            self.notes.append(f"{where} is not of its type, so that only the function knows it")
+            return schema
+        return {**schema, "default": value}
+
+
+def _take_all(inputs: Inputs, node: Function, names: Names, path: str) -> None:
+    given = node.args
+    if given.posonlyargs:
+        first = given.posonlyargs[0]
+        reason = f"{first.arg} can only be given by position, and a tool is called with keywords: leave the / out"
+        raise InvalidDocument(reason, path=path, line=first.lineno)
+    defaults: list[ast.expr | None] = [None] * (len(given.args) - len(given.defaults))
+    for argument, default in zip(given.args, [*defaults, *given.defaults], strict=True):
+        inputs.take(_taken(argument, default, "keyword"))
+    for argument, default in zip(given.kwonlyargs, given.kw_defaults, strict=True):
+        inputs.take(_taken(argument, default, "keyword_only"))
+    if given.vararg is not None:
+        inputs.never_filled(given.vararg.arg)
+    if given.kwarg is not None:
+        annotation = expression(given.kwarg.annotation) if given.kwarg.annotation is not None else None
+        unpacked = isinstance(annotation, ast.Subscript) and names.dotted(annotation) == "typing.Unpack"
+        inputs.open(given.kwarg.arg, annotation, unpacked=unpacked)
+    inputs.finish()
+
+
+def _taken(argument: ast.arg, default: ast.expr | None, kind: str) -> Taken:
+    settings = default if isinstance(default, ast.Call) and spelling(default).endswith("Field") else None
+    required = default is None
+    if settings is not None:
+        required, default = default_of_call(settings)
+    return Taken(
+        name=argument.arg,
+        kind=kind,
+        annotation=argument.annotation,
+        settings=settings,
+        required=required,
+        default=default,
+        default_text="" if default is None else ast.unparse(default),
+        annotation_text="" if argument.annotation is None else ast.unparse(argument.annotation),
+    )
 
 
 def _output(node: Function, names: Names, reader: Reader, documented: Docstring) -> JsonObject | None:
@@ -225,6 +279,11 @@ def _output(node: Function, names: Names, reader: Reader, documented: Docstring)
         inner = expression(subscripts(returned)[-1])
         if _is_none(inner):
             return None
+    return output_schema(reader, returned, documented)
+
+
+def output_schema(reader: Reader, returned: Any, documented: Docstring) -> JsonObject | None:
+    """Return the schema of what a function returns; None where any value would do."""
     schema = reader.settled(reader.read(returned, where="the result"))
     if not schema:
         return None

@@ -13,7 +13,7 @@ import pytest
 import vespe
 from tests.support.ondisk import interruptible, python_tool, write_kit
 from tests.support.ondisk import vespe as command
-from vespe import Project, ToolRegistry, execute_tool, list_available_tools, resolve_tool
+from vespe import Project, ToolRegistry, execute_tool, list_available_tools, resolve_tool, tool
 from vespe.errors import NotTrusted, ProjectNotFound, ToolNotFound, UsageError
 from vespe.models import ProjectConfig
 from vespe.projects.project import set_active
@@ -187,8 +187,8 @@ def test_the_configuration_that_is_given_decides_whatever_stands_on_disk(
     given = replace(made.config, active_kits=("beta", "alpha"))
     assert resolve_tool(given, "shared").entry.scope == "beta"
     assert resolve_tool(replace(given, tool_resolution_order=("alpha", "active_kits")), "shared").entry.scope == "alpha"
-    assert [tool.name for tool in list_available_tools(given)] == ["own", "shared"]
-    assert [tool.name for tool in list_available_tools(made)] == [tool.name for tool in list_available_tools(made.config)] == ["own"]
+    assert [one.name for one in list_available_tools(given)] == ["own", "shared"]
+    assert [one.name for one in list_available_tools(made)] == [one.name for one in list_available_tools(made.config)] == ["own"]
 
 
 def test_a_configuration_without_a_root_has_kits_alone_and_runs_nothing(
@@ -199,8 +199,73 @@ def test_a_configuration_without_a_root_has_kits_alone_and_runs_nothing(
     made.create_tool("own", type="python_script")
     monkeypatch.chdir(made.root)
     given = ProjectConfig(active_kits=("alpha",))
-    assert [tool.name for tool in list_available_tools(given)] == ["a"] and resolve_tool(given, "a").entry.scope == "alpha"
+    assert [one.name for one in list_available_tools(given)] == ["a"] and resolve_tool(given, "a").entry.scope == "alpha"
     with pytest.raises(ToolNotFound):
         resolve_tool(given, "own")
     with pytest.raises(UsageError, match="without a root"):
         execute_tool("a", project=given)
+
+
+def test_a_registered_function_is_a_tool_of_the_project(made: Project) -> None:
+    @made.register
+    @tool(read_only=True)
+    def double(n: int) -> int:
+        """Double a number."""
+        return 2 * n
+
+    made.create_tool("count", type="python_script")
+    assert double(2) == 4 and made.call("double", n=21).unwrap() == 42
+    assert [found.name for found in made.list_tools()] == ["count", "double"]
+    assert made.get_tool("double").description == "Double a number."
+    assert made.resolve_tool("double").entry.scope == "program"
+    assert made.execute_tool("double", '{"n": "x"}').error is not None
+
+
+def test_a_decorated_function_comes_before_the_projects_own_and_a_plain_one_runs_its_tool(made: Project) -> None:
+    made.create_tool("count", type="python_script")
+    plain = Project(made.root)
+
+    @plain.register
+    def count(text: str = "") -> dict[str, int]:
+        return {"characters": 7, "words": 7, "lines": 7}
+
+    assert plain.call("count").unwrap()["words"] == 7 and plain.get_tool("count").directory is not None
+    assert [found.name for found in plain.list_tools()] == ["count"]
+    own = Project(made.root)
+    own.register(tool(count))
+    assert own.get_tool("count").directory is None and own.call("count").unwrap()["words"] == 7
+
+
+def test_an_object_that_executes_runs_the_tool_of_its_name_and_nothing_else_is_registered(made: Project) -> None:
+    class Count:
+        name = "count"
+
+        def execute(self, inputs: dict[str, str]) -> dict[str, int]:
+            return {"characters": 0, "words": len(inputs), "lines": 0}
+
+    made.create_tool("count", type="python_script")
+    counted = Count()
+    assert made.register(counted) is counted and made.call("count", text="a b").unwrap()["words"] == 1
+    with pytest.raises(UsageError):
+        made.register(3)
+    with pytest.raises(ToolNotFound):
+        made.call("cuont")
+
+
+def test_an_open_project_sees_what_changes_on_disk(made: Project) -> None:
+    with made as project:
+        assert project.list_tools() == []
+        Project(made.root).create_tool("count", type="python_script")
+        assert project.call("count", text="a b").unwrap()["words"] == 2
+        set_active(made.root, ["git_and_programs"], active=True)
+        assert "git_log" in [found.name for found in project.list_tools()]
+    assert project.call("count", text="a").ok
+
+
+def test_an_open_project_asks_for_trust_at_each_call(made: Project, tmp_path: Path) -> None:
+    made.create_tool("count", type="python_script")
+    shutil.copytree(made.root, tmp_path / "copy")
+    with Project(tmp_path / "copy") as project, pytest.raises(NotTrusted):
+        project.call("count")
+    with Project(tmp_path / "copy", trusted=True) as project:
+        assert project.call("count").ok

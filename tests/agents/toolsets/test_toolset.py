@@ -1,0 +1,254 @@
+"""Functions, projects and kits in one set: shown to every vendor's client, and its calls answered."""
+
+import asyncio
+import json
+import shutil
+import threading
+from pathlib import Path
+from typing import Any
+
+import anthropic.types
+import ollama
+import openai.types.chat
+import pytest
+
+import vespe
+from vespe import Answer as Said
+from vespe import Call, KitNotFound, Project, Question, ToolNotFound, Toolset, UsageError, tool
+from vespe.calls import log
+
+
+@tool(read_only=True)
+async def search(query: str, limit: int = 5) -> list[str]:
+    """Search the notes."""
+    return [query] * limit
+
+
+def double(n: int) -> int:
+    """Double a number."""
+    return 2 * n
+
+
+@pytest.fixture
+def made(home: Path, tmp_path: Path) -> Project:
+    project = Project.init(tmp_path / "mine")
+    project.create_tool("count", type="python_script")
+    return project
+
+
+def chat(*calls: tuple[str, Any], **fields: Any) -> dict[str, Any]:
+    made = [
+        {"id": f"c{n}", "type": "function", "function": {"name": name, "arguments": given if isinstance(given, str) else json.dumps(given)}}
+        for n, (name, given) in enumerate(calls)
+    ]
+    return {"choices": [{"message": {"role": "assistant", "content": None, "tool_calls": made}, **fields}]}
+
+
+def told(answer: list[dict[str, Any]]) -> list[str]:
+    return [message["content"] for message in answer[1:]]
+
+
+def test_functions_a_project_and_a_kit_are_one_set(made: Project) -> None:
+    tools = Toolset(search, double, made, "file_io_without_git")
+    assert list(tools.tools)[:3] == ["search", "double", "count"] and "read_file" in tools and len(tools) == 8
+    assert tools.call("search", query="x", limit=1).unwrap() == ["x"]
+    assert tools.call("count", text="a b").unwrap()["words"] == 2
+    assert repr(tools).startswith("<Toolset of search, double, count")
+
+
+def test_no_project_is_needed(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.txt").write_text("hello")
+    tools = Toolset(double, "file_io_without_git")
+    assert tools.call("double", n=4).unwrap() == 8
+    assert "hello" in str(tools.call("read_file", path="a.txt").unwrap())
+    assert not (tmp_path / ".vespe").exists()
+
+
+def test_two_of_one_name_an_unknown_kit_and_what_is_no_tool_are_refused(made: Project) -> None:
+    with pytest.raises(UsageError, match="two tools are called 'double'"):
+        Toolset(double, double)
+    with pytest.raises(KitNotFound, match="file_io"):
+        Toolset("file_io_with_gti")
+    with pytest.raises(UsageError, match="not of int"):
+        Toolset(3)  # type: ignore[arg-type]  # the wrong argument is the point
+    with pytest.raises(ToolNotFound, match="serch"):
+        Toolset(search).call("serch")
+
+
+def test_a_kit_is_named_by_its_directory_too(home: Path) -> None:
+    kits = Path(vespe.__file__).parents[1] / "kits"
+    assert "read_file" in Toolset(kits / "file_io_without_git")
+    with pytest.raises(UsageError, match=r"no kit_config\.json"):
+        Toolset(kits)
+
+
+def test_every_client_gets_what_it_takes(home: Path) -> None:
+    tools = Toolset(search)
+    assert tools.openai()[0]["function"]["parameters"]["properties"]["limit"]["default"] == 5
+    assert tools.anthropic()[0]["input_schema"] == tools.mcp()[0]["inputSchema"] == tools.ollama()[0]["function"]["parameters"]
+    assert tools.gemini()[0]["functionDeclarations"][0]["name"] == "search"
+    assert tools.responses()[0] | {"strict": False} == tools.responses()[0]
+    assert ollama.Tool.model_validate(tools.ollama()[0]).function is not None
+
+
+def test_strict_mode_is_said_where_it_can_be_and_its_nulls_are_taken_out_again(home: Path) -> None:
+    tools = Toolset(search)
+    strict = tools.responses(strict=True)[0]
+    assert strict["strict"] is True and strict["parameters"]["required"] == ["query", "limit"]
+    assert tools.openai(strict=True)[0]["function"]["strict"] is True
+    assert told(tools.answer(chat(("search", {"query": "x", "limit": None})))) == ['["x","x","x","x","x"]']
+
+
+def test_an_answer_has_the_models_turn_and_every_result_in_the_order_of_the_calls(home: Path) -> None:
+    response = chat(("double", {"n": 2}), ("search", {"query": "x", "limit": 1}), ("nothing", {}), ("double", "{"))
+    answer = Toolset(search, double).answer(response)
+    assert answer[0] == response["choices"][0]["message"] and not answer.done
+    assert told(answer)[:2] == ["4", '["x"]'] and "no tool called 'nothing'" in told(answer)[2] and "cannot be read" in told(answer)[3]
+    assert [result.outcome.ok for result in answer.results] == [True, True, False, False]
+    assert [message["tool_call_id"] for message in answer[1:]] == ["c0", "c1", "c2", "c3"]
+
+
+def test_an_answer_is_the_same_from_an_event_loop(home: Path) -> None:
+    tools = Toolset(search, double)
+    response = chat(("double", {"n": 2}), ("search", {"query": "x"}), ("search", {"query": "y"}), ("nothing", {}), ("double", {"n": 3}))
+    assert asyncio.run(tools.aanswer(response)) == tools.answer(response)
+
+
+def test_without_calls_the_model_is_done(home: Path) -> None:
+    message = {"role": "assistant", "content": "hi"}
+    answer = Toolset(double).answer({"choices": [{"message": message}]})
+    assert answer.done and answer == [message]
+
+
+def test_a_call_that_may_not_have_come_whole_does_not_run(home: Path) -> None:
+    ran: list[int] = []
+
+    def note(n: int) -> None:
+        ran.append(n)
+
+    tools = Toolset(note)
+    response = chat(("note", {"n": 1}), ("note", {"n": 2}), finish_reason="length")
+    assert "cut off" in told(tools.answer(response))[1] and ran == [1]
+    assert "cut off" in told(asyncio.run(tools.aanswer(response)))[1] and ran == [1, 1]
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_a_projects_tool_needs_a_word_and_a_function_of_the_program_does_not(made: Project, is_async: bool) -> None:
+    def answered(tools: Toolset) -> str:
+        response = chat(("count", {"text": "a"}))
+        return told(asyncio.run(tools.aanswer(response)) if is_async else tools.answer(response))[0]
+
+    asked: list[Question] = []
+
+    def ask(question: Question) -> Said:
+        asked.append(question)
+        return Said(allowed=True)
+
+    assert "need the user's approval" in answered(Toolset(made))
+    assert '"words":1' in answered(Toolset(made, approve="all")) and '"words":1' in answered(Toolset(made, ask=ask))
+    assert [question.tool.name for question in asked] == ["count"]
+    assert "no calls are allowed" in answered(Toolset(made, approve="none"))
+
+
+def test_what_the_project_denies_is_denied_to_a_model_whatever_is_approved(made: Project) -> None:
+    config = Path(made.root) / ".vespe/config.json"
+    config.write_text(json.dumps(json.loads(config.read_text()) | {"approvals": {"deny": ["count", "double"]}}))
+    tools = Toolset(double, Project(made.root), approve="all")
+    assert ["denies this call" in text for text in told(tools.answer(chat(("count", {}), ("double", {"n": 1}))))] == [True, True]
+
+
+def test_calls_are_logged_and_limited_as_all_are(made: Project) -> None:
+    tools = Toolset(double, made)
+    tools.call("double", n=1)
+    tools.call("double", n="x")
+    assert [line["outcome"] for line in log.read(made.root)] == ["ok", "invalid_arguments"]
+
+
+def test_a_function_runs_in_a_project_that_is_not_trusted_and_its_tools_do_not(made: Project, tmp_path: Path) -> None:
+    shutil.copytree(made.root, tmp_path / "copy")
+    tools = Toolset(double, Project(tmp_path / "copy"), approve="all")
+    assert tools.call("double", n=1).unwrap() == 2
+    assert "trust" in told(tools.answer(chat(("count", {}))))[0]
+
+
+def test_an_async_function_runs_in_the_callers_loop_and_ends_with_the_task(home: Path) -> None:
+    seen: dict[str, Any] = {}
+
+    async def wait() -> None:
+        seen["loop"] = asyncio.get_running_loop()
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            seen["ended"] = True
+            raise
+
+    async def main() -> None:
+        task = asyncio.create_task(Toolset(wait).acall("wait"))
+        while "loop" not in seen:
+            await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert seen == {"loop": asyncio.get_running_loop(), "ended": True}
+
+    asyncio.run(main())
+
+
+def test_only_read_only_calls_run_at_the_same_time(home: Path) -> None:
+    running, most = 0, {"read": 0, "write": 0}
+
+    async def work(kind: str) -> None:
+        nonlocal running
+        running += 1
+        most[kind] = max(most[kind], running)
+        await asyncio.sleep(0.01)
+        running -= 1
+
+    async def write() -> None:
+        await work("write")
+
+    @tool(read_only=True)
+    async def read() -> None:
+        await work("read")
+
+    tools = Toolset(read, write)
+    asyncio.run(tools.aanswer(chat(("read", {}), ("read", {}), ("write", {}), ("write", {}), ("read", {}))))
+    assert most == {"read": 2, "write": 1}
+
+
+def test_the_objects_of_the_vendors_own_clients_are_read(home: Path) -> None:
+    tools = Toolset(double)
+    completion = openai.types.chat.ChatCompletion.model_validate(
+        chat(("double", {"n": 2}), index=0, finish_reason="tool_calls")
+        | {"id": "1", "created": 1, "model": "m", "object": "chat.completion"}
+    )
+    assert told(tools.answer(completion)) == ["4"] == told(tools.answer(completion.choices[0].message))
+    message = anthropic.types.Message.model_validate(
+        {
+            "id": "m",
+            "type": "message",
+            "role": "assistant",
+            "model": "m",
+            "content": [{"type": "tool_use", "id": "t", "name": "double", "input": {"n": 3}}],
+            "stop_reason": "tool_use",
+            "usage": {"input_tokens": 1, "output_tokens": 1},
+        }
+    )
+    assert tools.answer(message)[1]["content"][0] == {"type": "tool_result", "tool_use_id": "t", "content": "6"}
+    local = ollama.ChatResponse.model_validate(
+        {"model": "m", "message": {"role": "assistant", "tool_calls": [{"function": {"name": "double", "arguments": {"n": 4}}}]}}
+    )
+    assert tools.answer(local)[1] == {"role": "tool", "content": "8", "tool_name": "double"}
+
+
+def test_a_set_runs_the_calls_of_others_with_a_cancel(home: Path) -> None:
+    tools, cancel = Toolset(double), threading.Event()
+    assert tools.run_tool(tools["double"], Call(tool="double", arguments={"n": 1}), cancel=cancel).unwrap() == 2
+    assert tools.run_call("double", '{"n": 5}').outcome.unwrap() == 10
+
+
+def test_a_set_of_sets_is_a_set_and_closing_one_twice_is_harmless(made: Project) -> None:
+    with Toolset(Toolset(double), made) as tools:
+        assert list(tools.tools) == ["double", "count"] and tools.call("double", n=1).ok
+    tools.close()

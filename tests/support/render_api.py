@@ -1,0 +1,104 @@
+"""Render docs/api.md from the docstrings of what `vespe` promises; `python -m tests.support.render_api` writes it."""
+
+import inspect
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import vespe
+import vespe.testing
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "api.md"
+HEAD = """# Python API
+
+This page is generated from the docstrings (`./dev docs`); a test compares the two, and every example runs as a test. The promise is
+`vespe.__all__`, the modules `vespe.errors`, `vespe.models`, `vespe.adapters` and `vespe.testing`, and what the pages here import.
+Everything else may change in any version. Importing `vespe` costs nothing until a name is used, and a wrong name is an error for
+type checkers. How the parts go together is told in [Python](python.md).
+"""
+GROUPS: dict[str, tuple[str, ...]] = {
+    "Functions as tools": ("tool", "Toolset", "FunctionTool", "ToolFunction", "ToolOptions"),
+    "Projects": ("Project", "create_tool", "load_tool", "resolve_tool", "list_available_tools", "execute_tool"),
+    "In this process": ("ToolRegistry", "ToolImplementation", "report_progress", "report_message", "serve_stdio", "serve_http"),
+    "Agents": (
+        "Agent", "AgentOptions", "Limits", "RunResult", "run_loop", "Transcript", "CallPolicy", "Question", "Answer", "EventSystem",
+    ),
+    "Providers": (
+        "LLMProvider", "AnthropicProvider", "OpenAIProvider", "OllamaProvider", "SimulatedProvider", "RecordingProvider", "ReplayProvider",
+        "Patience",
+    ),
+    "Handlers and streams": (
+        "ToolHandler", "ClaudeHandler", "GptHandler", "OllamaHandler", "StreamContext", "StreamingRequest", "StreamResult", "StreamEvent",
+        "ClaudeStreamingProcessor", "GptStreamingProcessor", "OllamaStreamingProcessor",
+    ),
+    "Values": ("Outcome", "Failure", "Call", "Tool", "Implementation", "Kit", "ProjectConfig", "Resolution"),
+}  # fmt: skip
+LAST = "Errors"
+"""Every other name: the exceptions."""
+
+
+def grouped() -> Iterator[tuple[str, list[str]]]:
+    """Yield each group with its names; what no group has is an exception, or stands under `More`."""
+    told = {name for names in GROUPS.values() for name in names} | {"__version__"}
+    for title, names in GROUPS.items():
+        yield title, [name for name in names if name in vespe.__all__]
+    rest = [name for name in vespe.__all__ if name not in told]
+    yield LAST, [name for name in rest if _is_error(getattr(vespe, name))]
+    if more := [name for name in rest if not _is_error(getattr(vespe, name))]:
+        yield "More", more
+
+
+def _is_error(value: object) -> bool:
+    return isinstance(value, type) and issubclass(value, BaseException)
+
+
+def signature(value: Any) -> str:
+    """Return a signature without the modules of its types, "" where there is none."""
+    try:
+        text = str(inspect.signature(value))
+    except (TypeError, ValueError):
+        return ""
+    text = re.sub(r"<[^>]*>", "...", text.replace("~", "").replace("*vespe.library", "**vespe.library"))
+    text = re.sub(r"(: |-> )'([^']*)'", r"\1\2", text)
+    return re.sub(r"(?<![\w./])(?:[a-z_]\w*\.)+(?=[A-Za-z_])", "", text).replace("self, ", "").replace("(self)", "()")
+
+
+def members(kind: type) -> Iterator[tuple[str, Any]]:
+    """Yield a class's own public methods and properties that say what they do, in the order of its text."""
+    for name, value in vars(kind).items():
+        inner = value.__func__ if isinstance(value, (classmethod, staticmethod)) else value
+        if not name.startswith("_") and (inspect.isroutine(inner) or isinstance(inner, property)) and inspect.getdoc(inner):
+            yield name, inner
+
+
+def _entry(name: str, value: Any) -> Iterator[str]:
+    plain = isinstance(value, type) and (_is_error(value) or issubclass(value, dict))
+    yield f"### {name}\n"
+    if (said := "" if plain else signature(value)) and len(said) < 1000:
+        yield f"`{name}{said}`\n"
+    yield f"{inspect.getdoc(value) or ''}\n"
+    if isinstance(value, type) and not _is_error(value):
+        for own, member in members(value):
+            described = inspect.getdoc(member) or ""
+            if isinstance(member, property):
+                yield f"**{name}.{own}**: {described}\n"
+            else:
+                yield f"**{name}.{own}**`{signature(member)}`\n\n{described}\n"
+
+
+def render() -> str:
+    """Return the whole page."""
+    parts = [HEAD]
+    for title, names in grouped():
+        parts.append(f"## {title}\n")
+        for name in names:
+            parts += _entry(name, getattr(vespe, name))
+    parts.append("## vespe.testing\n")
+    for name in vespe.testing.__all__:
+        parts += _entry(name, getattr(vespe.testing, name))
+    return "\n".join(parts)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(render(), encoding="utf-8")

@@ -1,0 +1,232 @@
+"""Functions as tools: the decorator, and what a function's annotations and docstring say, as a Tool that runs in this process."""
+
+import functools
+import inspect
+import os
+import types
+import typing
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, Final, ParamSpec, Protocol, TypedDict, TypeVar, Unpack, overload
+
+from vespe.calls.executors import python_values
+from vespe.errors import InvalidArguments, InvalidOutput, UsageError
+from vespe.models import JsonObject, JsonValue, Tool
+from vespe.tools.drafts import check_name
+from vespe.tools.python.live import derive_live, is_async
+from vespe.tools.python.live_classes import hints_of
+from vespe.tools.python.signatures import Derived
+
+P = ParamSpec("P")
+R = TypeVar("R", covariant=True)
+_HINTS: Final[Mapping[str, str]] = {
+    "read_only": "readOnlyHint",
+    "destructive": "destructiveHint",
+    "idempotent": "idempotentHint",
+    "open_world": "openWorldHint",
+}
+
+
+class ToolOptions(TypedDict, total=False):
+    """What `tool` takes besides the function: everything that its signature and docstring do not say.
+
+    `name` and `description` replace the function's own. `read_only`, `destructive`, `idempotent` and `open_world` are MCP's hints:
+    a read-only tool runs unasked, and beside others. `timeout_s` is the deadline in seconds, `max_output_bytes` where a result is
+    cut. `examples` are config.json's: `{"input": …, "output": …}`.
+    """
+
+    name: str
+    description: str
+    title: str
+    read_only: bool
+    destructive: bool
+    idempotent: bool
+    open_world: bool
+    timeout_s: float
+    max_output_bytes: int
+    tags: Sequence[str]
+    examples: Sequence[JsonObject]
+
+
+class ToolFunction(Protocol[P, R]):
+    """A function that is a tool too: it is called as before, and bears what makes it a tool."""
+
+    @property
+    def tool(self) -> "FunctionTool":
+        """The tool."""
+        ...
+
+    @property
+    def save(self) -> Callable[[str | os.PathLike[str]], Tool]:
+        """See `FunctionTool.save`."""
+        ...
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Call the function."""
+        ...
+
+
+@overload
+def tool(function: Callable[P, R], /) -> ToolFunction[P, R]: ...
+@overload
+def tool(**options: Unpack[ToolOptions]) -> Callable[[Callable[P, R]], ToolFunction[P, R]]: ...
+def tool(function: Callable[..., Any] | None = None, /, **options: Unpack[ToolOptions]) -> Any:
+    """Make a function a tool: its name, schema and text come from its signature and docstring. The function stays a function.
+
+    `@tool` and `@tool(read_only=True)` both work; see `ToolOptions`. The schema is derived when it is first asked for.
+    Raises UsageError for what cannot be called, and for a name that no tool can have.
+
+    ```python
+    from typing import Annotated
+    from vespe import Toolset, tool
+
+    @tool(read_only=True)
+    def search(query: str, limit: Annotated[int, "How many at most."] = 5) -> list[str]:
+        \"""Search the notes.\"""
+        return [query] * limit
+
+    assert search("x", limit=2) == ["x", "x"]
+    assert search.tool.description == "Search the notes."
+    assert Toolset(search).call("search", query="x", limit=1).unwrap() == ["x"]
+    ```
+    """
+    if function is None:
+        return lambda given: _marked(given, options)
+    return _marked(function, options)
+
+
+def _marked(function: Callable[..., Any], options: ToolOptions) -> Any:
+    made = FunctionTool(function, **options)
+    bearer: Any = function
+    if not isinstance(function, types.FunctionType):  # a method or an object: what it is need not take attributes
+
+        @functools.wraps(function)
+        def bearer(*args: Any, **kwargs: Any) -> Any:
+            return function(*args, **kwargs)
+
+    bearer.tool, bearer.save = made, made.save
+    return bearer
+
+
+class FunctionTool:
+    """A function of this process as a tool: what a registry runs, and the definition that models are shown.
+
+    What comes in is of the parameters' types (a dataclass parameter receives a dataclass), and what comes out is made JSON.
+    `execute` is a coroutine function where the function is one.
+    """
+
+    def __init__(self, function: Callable[..., Any], /, **options: Unpack[ToolOptions]) -> None:
+        if not callable(function):
+            raise UsageError(f"a tool is a function, not {type(function).__name__}")
+        self.function = function
+        self.name = options.get("name") or getattr(function, "__name__", "") or type(function).__name__
+        check_name(self.name)
+        self._options = options
+        self.execute: Callable[[JsonObject], Any] = self._aexecute if is_async(function) else self._execute
+
+    def __repr__(self) -> str:
+        return f"<tool {self.name} of {self.function!r}>"
+
+    @property
+    def description(self) -> str:
+        """What the model is told of it."""
+        return self.definition.description
+
+    @property
+    def input_schema(self) -> JsonObject:
+        """The JSON Schema of the inputs."""
+        return self.definition.input_schema
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences on what the schemas could not say."""
+        return self.derived.notes
+
+    @cached_property
+    def derived(self) -> Derived:
+        """What the signature and the docstring say; raises UsageError for a parameter that only positions can fill."""
+        return derive_live(self.function, name=self.name)
+
+    @cached_property
+    def definition(self) -> Tool:
+        """The tool as adapters, agents and the call path take it."""
+        given, derived = self._options, self.derived
+        description = given.get("description", derived.description)
+        hints: JsonObject = {hint: given[key] for key, hint in _HINTS.items() if key in given}  # type: ignore[literal-required]
+        annotations = hints | ({"title": given["title"]} if "title" in given else {})
+        schema = {"input": derived.input_schema} | ({"output": derived.output_schema} if derived.output_schema is not None else {})
+        return Tool(
+            uid="",
+            name=self.name,
+            description=description,
+            input_schema=derived.input_schema,
+            output_schema=derived.output_schema,
+            tags=tuple(given.get("tags", ())),
+            timeout_s=given.get("timeout_s"),
+            max_output_bytes=given.get("max_output_bytes"),
+            annotations=annotations,
+            examples=tuple(given.get("examples", ())),
+            document={"name": self.name, "description": description, "schema": schema},
+        )
+
+    def save(self, directory: str | os.PathLike[str]) -> Tool:
+        """Write the function as a tool's folder beneath `directory`, and return the tool as it loads from there.
+
+        The function's file is copied, so it must be at the top of one. In a project's `.vespe/tools` the tool is trusted, as one
+        that its user makes; `search.save(".vespe/tools")` is all. Raises UsageError where there is no such file, or the name is taken.
+        """
+        from vespe.library import saving
+
+        return saving.save(self.function, self.definition, directory)
+
+    @cached_property
+    def _converted(self) -> Mapping[str, Any]:
+        hints = hints_of(inspect.unwrap(getattr(self.function, "__func__", self.function)))
+        return {name: hint for name, hint in _plain_hints(hints).items() if not python_values._is_plain(hint)}
+
+    def _inputs(self, inputs: JsonObject) -> JsonObject:
+        """Return the inputs as the annotations ask for them."""
+        try:
+            made = {n: python_values.converted(v, self._converted[n], f"/{n}") if n in self._converted else v for n, v in inputs.items()}
+        except python_values.Unfit as unfit:
+            wrong = {"pointer": unfit.pointer, "message": unfit.why}
+            raise InvalidArguments(f"the arguments of {self.name!r} do not fit: {unfit.pointer} {unfit.why}", violations=[wrong]) from None
+        return made
+
+    def _result(self, value: Any) -> JsonValue:
+        """Return a result in JSON's own types; what is given one by one is gathered."""
+        if value is None or type(value) in (str, int, bool):
+            return value
+        try:
+            return python_values.plain(list(value) if hasattr(value, "__next__") else value, "", 0)
+        except python_values.Unfit as unfit:
+            where = f" at {unfit.pointer}" if unfit.pointer else ""
+            raise InvalidOutput(f"the result{where} {unfit.why}", details={"pointer": unfit.pointer}) from None
+
+    def _execute(self, inputs: JsonObject) -> Any:
+        value = self.function(**self._inputs(inputs))
+        return self._awaited(value) if inspect.isawaitable(value) else self._result(value)
+
+    async def _aexecute(self, inputs: JsonObject) -> JsonValue:
+        value = self.function(**self._inputs(inputs))
+        if hasattr(value, "__aiter__"):
+            return self._result([item async for item in value])
+        return await self._awaited(value)
+
+    async def _awaited(self, value: Any) -> JsonValue:
+        return self._result(await value)
+
+
+def _plain_hints(hints: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the annotations without what `Annotated` adds, which converting does not look at."""
+    holder = type("holder", (), {"__annotations__": {name: hint for name, hint in hints.items() if not isinstance(hint, str)}})
+    return typing.get_type_hints(holder)
+
+
+def function_tool(given: object) -> FunctionTool | None:
+    """Return the tool that a function is, or becomes; None for what is not a function."""
+    if isinstance(given, FunctionTool):
+        return given
+    if isinstance(made := getattr(given, "tool", None), FunctionTool):
+        return made
+    return FunctionTool(given) if callable(given) and not isinstance(given, type) and not hasattr(given, "execute") else None

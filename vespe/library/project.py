@@ -1,0 +1,302 @@
+"""A project as a program has it: its tools, its own functions beside them, and one call path for all of them."""
+
+import os
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
+
+from vespe import errors
+from vespe.calls.in_process import in_thread
+from vespe.calls.path import CallPath, open_path
+from vespe.calls.registry import ToolRegistry
+from vespe.library.function_tools import FunctionTool, function_tool
+from vespe.library.new_tools import ToolDraft, drafted
+from vespe.models import Call, Entry, JsonObject, Outcome, ProjectConfig, Resolution, Tool
+from vespe.projects import project as projects
+from vespe.projects import project_tools
+from vespe.projects.init import found_project
+from vespe.projects.workspace import Workspace, fingerprint, open_workspace, workspace_of
+
+if TYPE_CHECKING:
+    from vespe.calls.executors.mcp.sessions import Sessions
+
+_Given = TypeVar("_Given")
+PROGRAM = "program"
+"""The scope of functions that the program registered, in listings."""
+
+
+class Project:
+    """A project: its own tools, its active kits, the program's functions, and one call path for all of them.
+
+    `path` is the directory that holds `.vespe/`, or one below it; None looks up from the working directory (or
+    `VESPE_PROJECT`). A ProjectConfig counts as it is, not as the disk has it; one without a `root` has its active kits alone, and
+    needs no project. `registry` holds in-process implementations. `trusted=True` is the caller's word that this
+    project may run, as `--trust` is on the command line. Tools are read from disk for each call; the configuration and
+    the kits when they changed. Raises ProjectNotFound where there is no project, InvalidDocument for a configuration
+    that cannot be read.
+
+    In a `with` block the sessions with MCP servers, the log and what is known of approvals are kept from one call to the next.
+
+    ```python
+    from vespe import Project
+
+    with Project.init(".") as project:
+        project.create_tool("count", type="python_script")
+        assert project.call("count", text="one two").unwrap()["words"] == 2
+        assert "count" in [tool.name for tool in project.list_tools()]
+    ```
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str] | ProjectConfig | None = None,
+        *,
+        registry: ToolRegistry | None = None,
+        trusted: bool = False,
+    ) -> None:
+        self._given = path if isinstance(path, ProjectConfig) else None
+        self.registry = registry if registry is not None else ToolRegistry()
+        self._path = self._opened(path, trusted=trusted)
+        self.root = self._path.workspace.root
+        self._stamps = fingerprint(self._path.workspace)
+        self._functions: dict[str, tuple[FunctionTool, bool]] = {}
+        self._sessions: Sessions | None = None
+
+    def _opened(self, path: str | os.PathLike[str] | ProjectConfig | None, *, trusted: bool) -> CallPath:
+        """Return the call path; a configuration that is given counts as it is, and without a root there is no trust to ask."""
+        if isinstance(path, ProjectConfig):
+            return CallPath(workspace=_laid(path), registry=self.registry, trusted=trusted or not path.root)
+        return open_path(open_workspace(path), registry=self.registry, trusted=trusted)
+
+    def __repr__(self) -> str:
+        return f"Project({self.root!r})"
+
+    def __enter__(self) -> "Project":
+        from vespe.calls.executors.mcp.sessions import Sessions
+
+        if self._sessions is None:
+            self._sessions = Sessions()
+            self._path = replace(self._path, sessions=self._sessions)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End what is kept between calls: sessions with MCP servers, and the open log. The project can still be used."""
+        if self._sessions is not None:
+            self._sessions.close()
+            self._sessions, self._path = None, replace(self._path, sessions=None)
+        self._path.close()
+
+    @classmethod
+    def init(cls, path: str | os.PathLike[str] = ".", *, registry: ToolRegistry | None = None) -> "Project":
+        """Make a directory a project and trust it, since it is the caller's own; one that is there already is only opened."""
+        return cls(found_project(path).root, registry=registry)
+
+    @property
+    def config(self) -> ProjectConfig:
+        """The project's configuration: the one that was given, else as it is on disk now."""
+        return self._given or projects.read_config(self.root)
+
+    def register(self, given: _Given, *, name: str | None = None) -> _Given:
+        """Add a function or an implementation of this process, and return it, so that this is a decorator too.
+
+        A `@tool` function is a tool of the project under its own name and schema, before any other. A plain function or an object
+        with a `name` and `execute` runs the project's tool of that name; where there is none, a plain function is a tool itself.
+        Raises UsageError where the name is taken already, or what is given cannot be called.
+
+        ```python
+        from vespe import Project, tool
+
+        project = Project.init(".")
+
+        @project.register
+        @tool
+        def double(n: int) -> int:
+            \"""Double a number.\"""
+            return 2 * n
+
+        assert project.call("double", n=21).unwrap() == 42
+        ```
+        """
+        made = function_tool(given)
+        if made is None:
+            self.registry.register(given, name=name)  # type: ignore[type-var]  # it refuses what is neither
+            return given
+        self.registry.register(made, name=name)
+        self._functions[name or made.name] = (made, getattr(given, "tool", None) is made)
+        return given
+
+    def create_tool(
+        self, name: str, schema: JsonObject | None = None, implementation_details: JsonObject | None = None, **draft: Unpack[ToolDraft]
+    ) -> Tool:
+        """Make a project tool and trust it: from its schema and implementation, a template's `type`, or a `source`.
+
+        `schema` is `{"input": …, "output": …}` or that of the inputs alone, `implementation_details` are those of config.json; without
+        them what is registered under its name runs it. See `ToolDraft` for the keywords. Raises UsageError for a name
+        that is taken or not allowed, InvalidTool for what would not load.
+
+        ```python
+        from vespe import Project
+
+        project = Project.init(".")
+        schema = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
+        project.create_tool("shout", schema, {"type": "shell_command", "entrypoint": "printf", "args": {"argv": ["%s!", "{text}"]}})
+        assert project.call("shout", text="hi").unwrap() == "hi!"
+        ```
+        """
+        return project_tools.create_tool(self.root, drafted(name, schema, implementation_details, draft=draft))
+
+    def load_tool(self, uid: str) -> Tool:
+        """Load a tool by its uid, name or `scope/name`; raises ToolNotFound, AmbiguousTool or InvalidTool."""
+        return self._found(uid, self._workspace().tool)
+
+    def get_tool(self, name: str) -> Tool:
+        """Load a tool by its name, uid or `scope/name`: `load_tool` by another name."""
+        return self.load_tool(name)
+
+    def resolve_tool(self, name: str) -> Resolution:
+        """Say which tool a name means here and why; raises ToolNotFound, AmbiguousTool or InvalidTool."""
+        try:
+            if self._own(name) is None:
+                return self._workspace().resolve(name)
+        except errors.ToolNotFound:
+            if name not in self._functions:
+                raise
+        tool = self._functions[name][0].definition
+        entry = Entry(uid="", name=name, scope=PROGRAM, kit_id=None, type="in_process", description=tool.description, path="")
+        return Resolution(name=name, entry=entry, reason="a function that this program registered")
+
+    def list_available_tools(self) -> list[Tool]:
+        """Load every tool that a model would see, by name; broken, shadowed and inactive ones are left out."""
+        workspace = self._workspace()
+        found = {str(entry.name): entry for entry in workspace.available() if self._own(str(entry.name)) is None}
+        functions = {name: made.definition for name, (made, _) in self._functions.items() if name not in found}
+        loaded = {name: workspace.load(entry) for name, entry in found.items()} | functions
+        return [loaded[name] for name in sorted(loaded)]
+
+    def list_tools(self) -> list[Tool]:
+        """Load every tool that a model would see: `list_available_tools` by another name."""
+        return self.list_available_tools()
+
+    def execute_tool(
+        self,
+        uid: str,
+        args: JsonObject | str | bytes | None = None,
+        *,
+        timeout_s: float | None = None,
+        cancel: threading.Event | None = None,
+    ) -> Outcome:
+        """Check the arguments (an object, or JSON text) and run a tool, by its uid, name or `scope/name`.
+
+        A call that fails or is refused is an Outcome with an error; only where there is no call to make (NotFound,
+        InvalidTool, NotTrusted) this raises. `timeout_s` is the deadline in seconds; `cancel` ends the call.
+        """
+        call = Call(tool=uid, arguments={} if args is None else args, timeout_s=timeout_s)
+        path = self._path if self._given is None else self.call_path()
+        return path.run_tool(self._found(uid, path.tool), call, cancel=cancel)
+
+    def call(self, name: str, /, **arguments: Any) -> Outcome:
+        """Run a tool with keyword arguments: `project.call("search", query="x")`; see `execute_tool`."""
+        return self.execute_tool(name, arguments)
+
+    async def acall(self, name: str, /, **arguments: Any) -> Outcome:
+        """Run a tool from an event loop: async functions in the caller's loop, everything else in a thread.
+
+        Cancelling the task ends the call. See `execute_tool`.
+        """
+        path = self._path if self._given is None else self.call_path()
+        return await path.arun_tool(self._found(name, path.tool), Call(tool=name, arguments=arguments))
+
+    def aio(self) -> "AsyncProject":
+        """Return the project's verbs to be awaited: `async with project.aio() as aio: await aio.call("search", query="x")`."""
+        return AsyncProject(self)
+
+    def call_path(self) -> CallPath:
+        """Return what runs calls in the project as it is now."""
+        if self._given is None:
+            self._path = self._path.now()
+        elif (now := fingerprint(self._path.workspace)) != self._stamps:
+            self._path, self._stamps = replace(self._path, workspace=_laid(self._given)), now
+        return self._path
+
+    def _own(self, name: str) -> FunctionTool | None:
+        made, decorated = self._functions.get(name, (None, False))
+        return made if decorated and name in self.registry else None
+
+    def _found(self, name: str, lookup: Any) -> Tool:
+        if (made := self._own(name)) is not None:
+            return made.definition
+        try:
+            found: Tool = lookup(name)
+        except errors.ToolNotFound:
+            if name not in self._functions:
+                raise
+            return self._functions[name][0].definition
+        return found
+
+    def _workspace(self) -> Workspace:
+        return self.call_path().workspace
+
+
+def _laid(config: ProjectConfig) -> Workspace:
+    """Return a configuration that is given as a workspace; without a root its tools run in the working directory."""
+    workspace = workspace_of(config)
+    return workspace if config.root else replace(workspace, root=os.getcwd())
+
+
+class AsyncProject:
+    """A project in an event loop: `async with project.aio() as aio`. What reads the disk does so in a thread.
+
+    ```python
+    import asyncio
+    from vespe import Project, tool
+
+    @tool
+    async def double(n: int) -> int:
+        \"""Double a number.\"""
+        return 2 * n
+
+    async def main() -> None:
+        async with Project.init(".").aio() as aio:
+            aio.register(double)
+            assert (await aio.call("double", n=21)).unwrap() == 42
+            assert "double" in [tool.name for tool in await aio.list_tools()]
+
+    asyncio.run(main())
+    ```
+    """
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+
+    async def __aenter__(self) -> "AsyncProject":
+        self.project.__enter__()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await _beside(self.project.close)
+
+    def register(self, given: _Given, *, name: str | None = None) -> _Given:
+        """Add a function or an implementation; see `Project.register`."""
+        return self.project.register(given, name=name)
+
+    async def call(self, name: str, /, **arguments: Any) -> Outcome:
+        """Run a tool; cancelling the task ends the call. See `Project.acall`."""
+        return await self.project.acall(name, **arguments)
+
+    async def list_tools(self) -> list[Tool]:
+        """Load every tool that a model would see; see `Project.list_tools`."""
+        found: list[Tool] = await _beside(self.project.list_tools)
+        return found
+
+    async def get_tool(self, name: str) -> Tool:
+        """Load a tool by its name, uid or `scope/name`; see `Project.get_tool`."""
+        found: Tool = await _beside(lambda: self.project.get_tool(name))
+        return found
+
+
+async def _beside(work: Callable[[], Any]) -> Any:
+    return await in_thread(work, leave=lambda: None)

@@ -1,0 +1,63 @@
+"""The library's verbs as functions: each takes the project however the caller has it."""
+
+import os
+from typing import TypeAlias, Unpack
+
+from vespe.errors import UsageError
+from vespe.library.new_tools import ToolDraft
+from vespe.library.project import Project
+from vespe.models import JsonObject, Outcome, ProjectConfig, Resolution, Tool
+
+ProjectLike: TypeAlias = Project | ProjectConfig | str | os.PathLike[str] | None
+"""A project however the caller has it: itself, a configuration, its directory, or None for the one that is found from here."""
+
+
+def create_tool(
+    name: str,
+    schema: JsonObject | None = None,
+    implementation_details: JsonObject | None = None,
+    *,
+    project: ProjectLike = None,
+    **draft: Unpack[ToolDraft],
+) -> Tool:
+    """Make a tool in a project; see `Project.create_tool`."""
+    return _on_disk(project).create_tool(name, schema, implementation_details, **draft)
+
+
+def load_tool(uid: str, *, project: ProjectLike = None) -> Tool:
+    """Load a tool by its uid; see `Project.load_tool`."""
+    return project_of(project).load_tool(uid)
+
+
+def resolve_tool(project_config: ProjectLike, name: str) -> Resolution:
+    """Say which tool a name means in a project, or under a configuration as it is given; see `Project.resolve_tool`.
+
+    ```python
+    from vespe import ProjectConfig, resolve_tool
+
+    config = ProjectConfig(active_kits=("git_and_programs",))
+    assert resolve_tool(config, "git_log").entry.kit_id == "git_and_programs"
+    ```
+    """
+    return project_of(project_config).resolve_tool(name)
+
+
+def list_available_tools(project_config: ProjectLike = None) -> list[Tool]:
+    """Load every tool that a model would see in a project, or under a configuration as it is given; see `Project.list_tools`."""
+    return project_of(project_config).list_available_tools()
+
+
+def execute_tool(uid: str, args: JsonObject | str | bytes | None = None, *, project: ProjectLike = None) -> Outcome:
+    """Run a tool of a project; see `Project.execute_tool`. Raises UsageError for a configuration without a root."""
+    return _on_disk(project).execute_tool(uid, args)
+
+
+def project_of(given: ProjectLike) -> Project:
+    """Return the project that is meant."""
+    return given if isinstance(given, Project) else Project(given)
+
+
+def _on_disk(given: ProjectLike) -> Project:
+    if isinstance(given, ProjectConfig) and not given.root:
+        raise UsageError("a configuration without a root is not a project on disk", hint="give its directory as `root`")
+    return project_of(given)
