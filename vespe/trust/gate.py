@@ -127,8 +127,11 @@ def approval_of(config: ProjectConfig, tree: Tree) -> Approval | None:
 
 def carry_over(before: ProjectConfig, active_kits: tuple[str, ...]) -> None:
     """Let the approval that holds for a project hold with these active kits too: for a change that its user asked for."""
-    tree = walk.scan(before.root, *TOOLS)
-    approval, place = approval_of(before, tree), identity.place_of(os.path.realpath(before.root))
+    root = os.path.realpath(before.root)
+    if approved_place(root) or not approvals.any_content():
+        return
+    tree = walk.scan(root, *TOOLS)
+    approval, place = approval_of(before, tree), identity.place_of(root)
     if approval and place:
         approvals.store_content(place, tree, secrets=approval.secrets, scopes=scopes_of(replace(before, active_kits=active_kits)))
 
