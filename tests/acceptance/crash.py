@@ -65,6 +65,7 @@ class Result:
 
 FORGET, MOVE = ("forget what this machine has",), ("move the branch main",)
 """What happens between two commands."""
+TRUSTED = ("trust", "--yes")
 INSTALLED = ("kit", "install", "../source", "--activate", "--yes")
 VERBS = (
     Verb("kit install", INSTALLED, first=("kit", "install", "../source", "--yes")),
@@ -76,8 +77,8 @@ VERBS = (
     Verb("kit link", ("kit", "link", "../source/web")),
     Verb("tool create", ("tool", "create", "made", "--type", "python_script"), (), (0, 2)),
     Verb("tool remove", ("tool", "remove", "tool-given", "--yes"), (), (0, 3), ("tool", "create", "swept", "--type", "python_script")),
-    Verb("trust", ("trust", "--yes")),
-    Verb("untrust", ("untrust",), (("trust", "--yes"),)),
+    Verb("trust", TRUSTED),
+    Verb("untrust", ("untrust",), (TRUSTED,)),
 )  # fmt: skip
 
 
@@ -108,7 +109,12 @@ class World:
 
     def copied(self, root: Path) -> "World":
         shutil.copytree(self.root, root, symlinks=True)
-        return World(root)
+        world, kept = World(root), root / "home/state/vespe/trust"
+        if any(kept.glob("content-*")):  # a copy is another place, so that what was approved is approved here
+            trees.delete(str(kept))
+            if code := world.run(TRUSTED):
+                raise SystemExit(f"vespe trust: exit {code}\n{world.said}")
+        return world
 
     @contextlib.contextmanager
     def entered(self) -> Iterator[None]:

@@ -7,6 +7,7 @@ import stat
 import threading
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -30,7 +31,7 @@ def at(path: str, inode: int = 1) -> Place:
     return Place(path=path, inode=inode, device=1)
 
 
-def keep(path: str, *texts: str, inode: int = 1, **extra: tuple[str, ...]) -> Approval:
+def keep(path: str, *texts: str, inode: int = 1, **extra: Any) -> Approval:
     return approvals.store_content(at(path, inode), tree(*texts), **{"secrets": (), "scopes": (), **extra})
 
 
@@ -244,3 +245,14 @@ def test_p45_what_a_killed_writer_left_is_gone_after_the_next_approval(home: Pat
     keep("/p", "b")
     assert [record.suffix for record in store(home).iterdir()] == [".json", ".json"]
     assert found("/p", "a")
+
+
+def test_the_texts_of_an_approval_are_told_for_its_own_bytes_alone_and_go_with_it(home: Path) -> None:
+    first = approvals.store_content(at("/p"), tree("a"), secrets=(), scopes=(), texts={"tool/a": "one"})
+    assert approvals.texts_of(first) == {"tool/a": "one"}
+    second = approvals.store_content(at("/p"), tree("b"), secrets=(), scopes=(), texts={"tool/b": "two"})
+    assert approvals.texts_of(first) == {} and approvals.texts_of(second) == {"tool/b": "two"}
+    again = approvals.store_content(at("/p"), tree("b"), secrets=(), scopes=("kit",))
+    assert approvals.texts_of(again) == {"tool/b": "two"}
+    approvals.forget("/p", [at("/p")])
+    assert list(store(home).iterdir()) == []

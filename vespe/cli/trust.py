@@ -62,12 +62,12 @@ def _show(shown: Review, *, paged: bool) -> None:
         lines += tool_review.lines_of_change(change)
     if former and (same := [tool.name or tool.uid for tool in shown.tools if tool.uid not in differing]):
         where = f"approved in {shown.former.same_at}" if shown.former.same_at else "approved before"
-        lines.append(f"\\n{report.count(len(same), 'tool')}, the same as you {report.one_line(f'{where}: ' + ', '.join(same))}")
-    lines.append(f"\\ntools are taken from, in this order: {report.one_line(', '.join(shown.scopes))}")
-    lines += [f"\\nbelongs to no tool: {report.one_line(path)}" for path in shown.others]
-    lines += [f"\\ncannot be approved: {report.one_line(path)} ({why})" for path, why in shown.odd.items()]
+        lines.append(f"\n{report.count(len(same), 'tool')}, the same as you {report.one_line(f'{where}: ' + ', '.join(same))}")
+    lines.append(f"\ntools are taken from, in this order: {report.one_line(', '.join(shown.scopes))}")
+    lines += [f"\nbelongs to no tool: {report.one_line(path)}" for path in shown.others]
+    lines += [f"\ncannot be approved: {report.one_line(path)} ({why})" for path, why in shown.odd.items()]
     if shown.former.changes:
-        lines += ["\\nSince the last approval:", *(f"  {report.one_line(change)}" for change in shown.former.changes)]
+        lines += ["\nSince the last approval:", *(f"  {report.one_line(change)}" for change in shown.former.changes)]
     tool_review.show_lines([*lines, ""], paged=paged)
 
 

@@ -92,8 +92,13 @@ def any_content() -> bool:
     return any(name.startswith("content-") for name in _names())
 
 
-def store_content(place: Place, tree: Tree, *, secrets: tuple[str, ...], scopes: tuple[str, ...]) -> Approval:
-    """Keep the approval of a tree's bytes in one project directory, with the names of the secrets that it grants."""
+def store_content(
+    place: Place, tree: Tree, *, secrets: tuple[str, ...], scopes: tuple[str, ...], texts: Mapping[str, str] | None = None
+) -> Approval:
+    """Keep the approval of a tree's bytes in one project directory, with the names of the secrets that it grants.
+
+    `texts` are its files that are text, which tell later what differs from them.
+    """
     digest = tree.digest
     if digest is None:
         raise ValueError("a tree with odd paths has no digest to approve")
@@ -104,21 +109,17 @@ def store_content(place: Place, tree: Tree, *, secrets: tuple[str, ...], scopes:
         "place": place.name,
         "files": {name: ["x" if file.executable else "-", file.sha256] for name, file in sorted(tree.files.items())},
     }
-    return _store(_content_name(digest, place), document)
-
-
-def store_texts(place: Place, texts: Mapping[str, str]) -> None:
-    """Keep the texts that were approved last in a place, by their path, to show what differs from them later; raises StorageError."""
-    with atomic.locked(directory()):
-        atomic.write_atomic(_texts_path(place.name), strict_json.dump_json(dict(texts)), mode=0o600)
+    beside = {} if texts is None else {_texts_path(place.name): {"digest": digest, "texts": dict(texts)}}
+    return _store(_content_name(digest, place), document, beside=beside)
 
 
 def texts_of(approval: Approval) -> Mapping[str, str]:
-    """Return the texts that were approved last where this approval was given; none where they were not kept."""
+    """Return the texts that this approval was given for, by their path; none where they were not kept, or are those of another."""
     try:
-        return strict_json.read_object(_texts_path(approval.place), limit=MAX_RECORD_BYTES)
+        document = strict_json.read_object(_texts_path(approval.place), limit=MAX_RECORD_BYTES)
     except (InvalidDocument, StorageError):
         return {}
+    return document["texts"] if document.get("digest") == approval.digest else {}
 
 
 def _texts_path(place: str) -> str:
@@ -146,8 +147,8 @@ def forget(root: str, places: Iterable[Place]) -> tuple[Approval, ...]:
     with atomic.locked(directory()):
         for name, approval in _all():
             if approval.given_beneath(root) or name in keys or name.startswith(prefixes):
-                _remove(name)
                 _remove(f"{approval.place}.texts")
+                _remove(name)
                 gone.append(approval)
     return tuple(gone)
 
@@ -179,7 +180,7 @@ def _document(kind: str, path: str) -> JsonObject:
     return {"version": VERSION, "kind": kind, "path": strict_json.repair_surrogates(path), "when": when}
 
 
-def _store(name: str, document: JsonObject) -> Approval:
+def _store(name: str, document: JsonObject, *, beside: Mapping[str, JsonObject] | None = None) -> Approval:
     where = directory()
     try:
         atomic.private_directory(where)
@@ -191,7 +192,8 @@ def _store(name: str, document: JsonObject) -> Approval:
         for left in _listed():
             if left.endswith(".tmp"):
                 _remove(left)
-        atomic.write_atomic(os.path.join(where, name), strict_json.dump_json(document), mode=0o600)
+        for path, other in {**(beside or {}), os.path.join(where, name): document}.items():
+            atomic.write_atomic(path, strict_json.dump_json(other), mode=0o600)
     return _approval(document)
 
 

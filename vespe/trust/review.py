@@ -123,8 +123,7 @@ def approve(shown: Review, *, develop: bool = False) -> gate.Grant:
     if tree.odd:
         said = "; ".join(digests.changes({}, digests.Tree(odd=tree.odd), prefix=gate.PREFIX))
         raise Refused(f"{shown.root} cannot be approved by its bytes: {said}", hint="remove it, or trust the place with `--develop`")
-    approval = approvals.store_content(shown.home, tree, secrets=shown.secrets, scopes=shown.scopes)
-    approvals.store_texts(shown.home, shown.texts)
+    approval = approvals.store_content(shown.home, tree, secrets=shown.secrets, scopes=shown.scopes, texts=shown.texts)
     return gate.Grant(kind="content", root=shown.root, files=tree.files, secrets=approval.secrets)
 
 
