@@ -111,7 +111,7 @@ class World:
         shutil.copytree(self.root, root, symlinks=True)
         world, kept = World(root), root / "home/state/vespe/trust"
         if any(kept.glob("content-*")):  # a copy is another place, so that what was approved is approved here
-            trees.delete(str(kept))
+            shutil.rmtree(kept)
             if code := world.run(TRUSTED):
                 raise SystemExit(f"vespe trust: exit {code}\n{world.said}")
         return world
