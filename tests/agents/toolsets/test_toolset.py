@@ -13,8 +13,8 @@ import openai.types.chat
 import pytest
 
 import vespe
+from vespe import Agent, Call, KitNotFound, NotTrusted, Project, Question, SimulatedProvider, ToolNotFound, Toolset, UsageError, tool
 from vespe import Answer as Said
-from vespe import Call, KitNotFound, Project, Question, ToolNotFound, Toolset, UsageError, tool
 from vespe.calls import log
 
 
@@ -252,3 +252,26 @@ def test_a_set_of_sets_is_a_set_and_closing_one_twice_is_harmless(made: Project)
     with Toolset(Toolset(double), made) as tools:
         assert list(tools.tools) == ["double", "count"] and tools.call("double", n=1).ok
     tools.close()
+
+
+def test_an_agent_takes_a_set_and_runs_its_functions_in_the_callers_loop(home: Path) -> None:
+    loops: list[object] = []
+
+    async def here() -> str:
+        loops.append(asyncio.get_running_loop())
+        return "here"
+
+    async def main() -> None:
+        script = {"turns": [{"tool_calls": [{"name": "here", "arguments": {}}]}, {"text": "Done."}]}
+        result = await Agent(SimulatedProvider(script), tools=Toolset(here)).arun("Where?")
+        assert (result.text, result.calls[0].outcome.result) == ("Done.", "here") and loops == [asyncio.get_running_loop()]
+
+    asyncio.run(main())
+
+
+def test_nothing_is_sent_for_the_tools_of_a_project_that_is_not_trusted(made: Project, tmp_path: Path) -> None:
+    shutil.copytree(made.root, tmp_path / "copy")
+    provider = SimulatedProvider({"turns": [{"text": "Hello."}]})
+    with pytest.raises(NotTrusted):
+        Agent(provider, tools=Toolset(Project(tmp_path / "copy"))).run("Hi")
+    assert Agent(provider, tools=Toolset(double)).run("Hi").text == "Hello."

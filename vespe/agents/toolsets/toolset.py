@@ -199,6 +199,11 @@ class Toolset:
         """Run a tool from an event loop, an async function in the caller's own; cancelling the task ends the call. See `call`."""
         return await self.arun_tool(self[name], Call(tool=name, arguments=arguments))
 
+    def check_trust(self) -> None:
+        """Raise NotTrusted where a project of the set may not run anything: what is sent elsewhere asks this first."""
+        for path in {id(held.path): held.path for held in self._held.values()}.values():
+            path.check_trust()
+
     def path_of(self, name: str) -> CallPath:
         """Return the call path that a tool of the set runs on; raises ToolNotFound."""
         return self._one(name).path
