@@ -53,7 +53,7 @@ def test_the_workflow_of_a_new_kit_does_what_it_says(home: Path, tmp_path: Path)
     path, _ = found_kit(tmp_path, "team_tools")
     workflow = safe_yaml.parse_yaml((Path(path) / WORKFLOW).read_bytes())
     runs = [step["run"] for step in workflow["jobs"]["check"]["steps"] if "run" in step]
-    assert runs.pop(0) == "pip install vespe" and len(runs) == 5
+    assert runs.pop(0) == 'pip install "$VESPE"' and len(runs) == 5
     for line in runs:
         program, *arguments = line.split()
         done = vespe(*arguments, cwd=tmp_path)

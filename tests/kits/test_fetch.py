@@ -255,3 +255,15 @@ def test_p9_a_statement_of_the_wrong_form_is_refused_in_an_archive_too(tmp_path:
     )
     with pytest.raises(InvalidDocument, match="must be a list"):
         fetched(tmp_path, tmp_path / "web.kit")
+
+
+def test_a_repository_whose_kits_are_one_level_down_says_where_they_are(tmp_path: Path) -> None:
+    mono = gitrepo.repository(tmp_path / "mono")
+    for kit_id in ("rain", "sun"):
+        write_kit(mono / "kits", kit_id)
+    write_kit(mono / "more", "snow")
+    gitrepo.commit(mono)
+    with pytest.raises(NotFound) as raised:
+        fetched(tmp_path, mono)
+    assert raised.value.hint == "it has kits one level down: --subdir kits (rain, sun); --subdir more (snow)"
+    assert sorted(contents(fetched(tmp_path, mono, subdirectory="kits"))) == ["rain", "sun"]

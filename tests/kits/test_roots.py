@@ -153,3 +153,11 @@ def test_a_link_that_others_could_have_put_there_is_not_used(mode: int, used: bo
     (home / "data/vespe/links/any").symlink_to(tmp_path / "mine/any")
     (home / "data/vespe/links").chmod(mode)
     assert (only().problem is None) is used
+
+
+def test_a_relative_directory_is_no_root_since_every_project_could_have_it(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_kit(machine / "kits", "theirs")
+    write_kit(machine / "mine", "own")
+    monkeypatch.chdir(machine)
+    monkeypatch.setenv("VESPE_KITS_PATH", f"kits{os.pathsep}./kits{os.pathsep}{machine}/mine")
+    assert found() == [("own", "env", None)]

@@ -1,5 +1,6 @@
 """Signed tags, with real keys and real git: verified offline, recorded, and missed when they are gone."""
 
+import json
 import subprocess
 from pathlib import Path
 
@@ -127,3 +128,18 @@ def test_p7b_an_update_from_signed_to_unsigned_is_refused_without_the_flag(signe
     done = vespe("kit", "update", "--to", "v2", "--yes", "--allow-signer-change", cwd=project)
     assert done.returncode == 0, done.stderr
     assert b'"signer"' not in (project / ".vespe/kits.lock.json").read_bytes()
+
+
+def test_p7b_taking_the_signer_out_of_the_lock_does_not_make_it_forgotten(signed: Signed, project: Path) -> None:
+    signed.git("tag", "-s", "-m", "v1", "v1")
+    assert vespe("kit", "install", f"{signed.source}@v1", "--yes", cwd=project).returncode == 0
+    lock = project / ".vespe/kits.lock.json"
+    document = json.loads(lock.read_text(encoding="utf-8"))
+    del document["kits"]["web"]["signer"]
+    lock.write_text(json.dumps(document), encoding="utf-8")
+    (signed.source / "web/tool-a/main.py").write_text("def one():\n    return 2\n", encoding="utf-8")
+    signed.git("commit", "-qam", "second")
+    signed.git("tag", "v2")
+    refused = vespe("kit", "update", "--to", "v2", "--yes", cwd=project)
+    assert refused.returncode == 6 and "was signed by alice@example.invalid" in refused.stderr
+    assert vespe("kit", "update", "--to", "v2", "--yes", "--allow-signer-change", cwd=project).returncode == 0

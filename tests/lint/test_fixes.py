@@ -117,6 +117,19 @@ def test_a_link_is_not_followed_and_the_mode_is_kept(tmp_path: Path) -> None:
     assert target.stat().st_mode & 0o777 == 0o640
 
 
+@pytest.mark.parametrize("linked", [".vespe/tools", ".vespe/tools/tool-a"])
+def test_a_link_on_the_way_from_the_project_leads_to_nothing_that_is_mended(tmp_path: Path, linked: str) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    real = elsewhere / ".vespe/tools/tool-a"
+    real.mkdir(parents=True)
+    text = json.dumps({"uid": "tool-a", "schema": {"input": {"type": "dict"}}})
+    (real / "config.json").write_text(text, encoding="utf-8")
+    (tmp_path / "project" / linked).parent.mkdir(parents=True)
+    (tmp_path / "project" / linked).symlink_to(elsewhere / linked)
+    assert mend(tmp_path / "project") == [] and (real / "config.json").read_text(encoding="utf-8") == text
+    assert mend(elsewhere) == ["config.json"]
+
+
 def test_only_what_changed_is_mended(tmp_path: Path) -> None:
     (tmp_path / "tools.json").write_text(json.dumps(MCP), encoding="utf-8")
     assert mend(tmp_path / "tools.json", changed=frozenset()) == []

@@ -1,6 +1,7 @@
 """What a ref of a kit's source means now: asked of the source, nothing is fetched."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -10,6 +11,8 @@ from vespe.git.session import Session
 
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _MAX_LISTING: Final = 32 * 1024 * 1024
+_TAGS: Final = "refs/tags/"
+_VERSION: Final = re.compile(r"(?P<before>refs/tags/(?:[^\s^]*[/_-])?[vV]?)(?P<numbers>[0-9]{1,9}(?:\.[0-9]{1,9}){0,3})")
 _LINE: Final = re.compile(r"([0-9a-f]{40}(?:[0-9a-f]{24})?)\t(\S+)")
 
 
@@ -22,12 +25,13 @@ def is_commit(ref: str | None) -> bool:
 class RemoteRef:
     """What a ref means: `name` is the full one (None for a commit's id), `object` what it points at, a tag's own object or a commit.
 
-    `commit` is the commit behind it.
+    `commit` is the commit behind it; `newer` the tag of the latest version, where `name` is a tag of an earlier one, else "".
     """
 
     name: str | None
     object: str
     commit: str
+    newer: str = ""
 
 
 def resolve(session: Session, url: str, ref: str | None) -> RemoteRef:
@@ -41,12 +45,26 @@ def resolve(session: Session, url: str, ref: str | None) -> RemoteRef:
     names = (f"refs/tags/{ref}", f"refs/heads/{ref}") if ref is not None else ("HEAD",)
     for name in names:
         if name in advertised:
-            return RemoteRef(name=name, object=advertised[name], commit=advertised.get(f"{name}^{{}}", advertised[name]))
+            commit = advertised.get(f"{name}^{{}}", advertised[name])
+            return RemoteRef(name=name, object=advertised[name], commit=commit, newer=_newer(name, advertised))
     if ref is None:
         raise NotFound(f"{session.what} has no commits yet", hint="commit the kit first, then try again")
     known = sorted(name.removeprefix("refs/tags/") for name in advertised if name.startswith("refs/tags/") and not name.endswith("^{}"))
     hint = f"its tags: {', '.join(known[-5:])}" if known else "name a branch, a tag or a whole commit id"
     raise NotFound(f"{session.what} has neither a tag nor a branch {ref!r}", hint=hint)
+
+
+def _newer(name: str, advertised: Iterable[str]) -> str:
+    """Return the tag of the latest version among those that are written as `name` is; "" where none is later."""
+    own = _VERSION.fullmatch(name)
+    others = (_VERSION.fullmatch(other) for other in advertised)
+    alike = [other for other in others if own and other and other["before"] == own["before"]]
+    latest = max(alike, key=_numbers, default=own)
+    return latest[0].removeprefix(_TAGS) if own and latest and _numbers(latest) > _numbers(own) else ""
+
+
+def _numbers(version: re.Match[str]) -> tuple[int, ...]:
+    return tuple(int(number) for number in version["numbers"].split("."))
 
 
 def _advertised(session: Session, url: str) -> dict[str, str]:

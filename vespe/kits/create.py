@@ -86,7 +86,7 @@ _README: Final = """# {title}
 
 ## Use it
 
-In a project of [Vespe](https://pypi.org/project/vespe/), with this repository's own address:
+In a project of Vespe, with this repository's own address:
 
     vespe kit install gh:OWNER/{kit_id} --activate
 
@@ -120,6 +120,9 @@ jobs:
   check:
     runs-on: ubuntu-latest
     timeout-minutes: 10
+    env:
+      # What pip installs as Vespe: this very version, from your index, or git+https://…@COMMIT from where you have it.
+      VESPE: vespe=={version}
     steps:
       - uses: actions/checkout@v4
         with:
@@ -127,7 +130,7 @@ jobs:
       - uses: actions/setup-python@v5
         with:
           python-version: "3.x"
-      - run: pip install vespe
+      - run: pip install "$VESPE"
       - run: vespe lint --strict {kit_id}
       - run: vespe init project
       - run: vespe kit link {kit_id}
@@ -142,6 +145,6 @@ def kit_files(kit_id: str, *, title: str, summary: str) -> dict[str, str]:
     """Return the texts of a new kit's files, by path, but for kit_config.json and its tools."""
     return {
         "README.md": _README.format(kit_id=kit_id, title=title, summary=summary),
-        WORKFLOW: _WORKFLOW.format(kit_id=kit_id),
+        WORKFLOW: _WORKFLOW.format(kit_id=kit_id, version=defaults.VERSION),
         ".gitignore": _IGNORED,
     }

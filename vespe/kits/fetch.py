@@ -16,6 +16,7 @@ from vespe.kits.sources import KitSource
 from vespe.kits.trees import KitTree
 
 Progress = Callable[[str], None]
+_MOST_LOOKED_INTO = 50
 _REPOSITORY = ("HEAD", "objects", "refs")
 MAX_ENTRIES = 50_000
 """Of all kits that are taken from one place at once: in git a thousand may share their files, and cost next to nothing to send."""
@@ -113,8 +114,24 @@ def _from_folder(request: Request) -> tuple[KitTree, ...]:
 
 def _chosen(request: Request, origin: Callable[[str], Origin], what: str) -> tuple[KitTree, ...]:
     if not request.places:
-        return _kits(origin(request.subdirectory), request.kit_ids, what)
+        try:
+            return _kits(origin(request.subdirectory), request.kit_ids, what)
+        except NotFound as error:
+            if below := _kits_below(origin, request.subdirectory):
+                error.hint = f"it has kits one level down: {'; '.join(below)}"
+            raise
     return tuple(tree for place in request.places.items() for tree in _kits(origin(place[1]), (place[0],), what))
+
+
+def _kits_below(origin: Callable[[str], Origin], subdirectory: str) -> list[str]:
+    """Say for each directory that holds kits which option names it, and which kits those are."""
+    found = []
+    for name in origin(subdirectory).directories()[:_MOST_LOOKED_INTO]:
+        place = "/".join(filter(None, (subdirectory, name)))
+        here = origin(place)
+        if kits := here.with_config(here.directories()):
+            found.append(f"--subdir {place} ({', '.join(sorted(kits))})")
+    return found
 
 
 def _from_archive(request: Request) -> KitTree:

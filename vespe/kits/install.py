@@ -2,7 +2,7 @@
 
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -29,6 +29,8 @@ class Prepared:
     reviews: "tuple[KitReview, ...]" = ()
     fetched: Fetched | None = None
     approved: frozenset[str] = field(default_factory=frozenset)
+    newer: Mapping[str, str] = field(default_factory=dict)
+    """By kit: the newest tag of its source, where that is of a later version than the one asked for."""
 
     @property
     def unapproved(self) -> "tuple[KitReview, ...]":
@@ -87,7 +89,7 @@ def place(shown: Prepared) -> None:
     for staged, kit in zip(shown.staged, shown.locked, strict=True):
         staging.commit(staged)
         if staged.digest not in shown.approved:
-            approvals.store_kit(staged.digest, kit.source)
+            approvals.store_kit(staged.digest, kit.source, kit_id=kit.kit_id, signer=kit.signer)
 
 
 def refuse_conflict(kits: dict[str, LockedKit], kit: LockedKit) -> None:
@@ -130,6 +132,7 @@ def stage(fetched: Fetched, directory: str) -> Prepared:
         reviews=tuple(kit_review.review_kit(kit) for kit in staged),
         fetched=fetched,
         approved=frozenset(kit.digest for kit in staged if approvals.find_kit(kit.digest)),
+        newer={kit.kit_id: fetched.ref.newer for kit in staged} if fetched.ref is not None and fetched.ref.newer else {},
     )
 
 
@@ -154,4 +157,5 @@ def merged(every: Sequence[Prepared]) -> Prepared:
         reviews=tuple(review for one in every for review in one.reviews),
         fetched=every[0].fetched if len(every) == 1 else None,
         approved=frozenset().union(*(one.approved for one in every)),
+        newer={kit_id: tag for one in every for kit_id, tag in one.newer.items()},
     )

@@ -13,6 +13,7 @@ from vespe.kits import create as kit_create
 from vespe.kits import lock as kit_lock
 from vespe.kits import origins, roots, store
 from vespe.kits.lock import LockedKit
+from vespe.trust import approvals
 
 _MADE: Final = (defaults.KIT_CONFIG_FILE, "mcp_tools.json", *kit_create.kit_files("", title="", summary=""))
 """What the verbs that make kits write beside the tools."""
@@ -104,7 +105,7 @@ def remove(kit_ids: Sequence[str], lock: str) -> tuple[LockedKit, ...]:
 
 
 def tidy(digests: Iterable[str]) -> None:
-    """Take digests out of the store that no known lock needs; the caller holds the store's lock.
+    """Take digests that no known lock needs out of the store, and their approvals back; the caller holds the store's lock.
 
     Where a lock cannot be read, nobody knows what it needs, and everything stays; so does what the disk refuses to give up. The lock
     says already that it is gone, and `vespe cache clean` tries again.
@@ -112,6 +113,7 @@ def tidy(digests: Iterable[str]) -> None:
     with contextlib.suppress(InvalidDocument, StorageError):
         for digest in set(digests) - kit_lock.digests_in_use():
             store.remove(digest)
+            approvals.forget_kit(digest)
 
 
 def refuse_foreign(kit: LockedKit) -> None:

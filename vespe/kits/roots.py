@@ -27,11 +27,11 @@ _TOOL_PREFIX: Final = "tool-"
 def kit_roots(environ: Mapping[str, str] | None = None) -> list[tuple[str, str]]:
     """Return the directories that may hold kits, as (absolute path, kind), in the order in which the first hit wins.
 
-    The kinds: `env` (each directory of VESPE_KITS_PATH), `link` (authors' own directories), `user`, `site`, `shipped`. They may
-    not exist; a directory that is named twice counts once.
+    The kinds: `env` (each absolute directory of VESPE_KITS_PATH: a relative one would be another in every project), `link` (authors'
+    own directories), `user`, `site`, `shipped`. They may not exist; a directory that is named twice counts once.
     """
     named = (os.environ if environ is None else environ).get(defaults.ENV_KITS_PATH, "")
-    roots = [(os.path.abspath(path), "env") for path in named.split(os.pathsep) if path]
+    roots = [(os.path.abspath(path), "env") for path in named.split(os.pathsep) if os.path.isabs(path)]
     roots.append((links_dir(), LINK))
     roots.append((os.path.join(locations.user_data_dir(), KITS_DIR), "user"))
     roots += [(os.path.join(path, KITS_DIR), "site") for path in locations.site_data_dirs()]

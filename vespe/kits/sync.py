@@ -1,6 +1,6 @@
 """What a lock asks of this machine: which kits are not here, whether their refs moved, and getting exactly the locked bytes."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
@@ -18,13 +18,17 @@ from vespe.trust import approvals
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moved:
-    """A ref of a lock that means something else now: `commit` is what, None where it is gone or cannot be asked (`why`)."""
+    """A ref of a lock that means something else now: `commit` is what, None where it is gone or cannot be asked (`why`).
+
+    `newer` is a tag of a later version; a ref that has one is told of although it still means the locked commit.
+    """
 
     source: KitSource
     kit_ids: tuple[str, ...]
     locked: str
     commit: str | None = None
     why: str = ""
+    newer: str = ""
 
 
 def source_of(kit: LockedKit) -> KitSource:
@@ -35,6 +39,12 @@ def source_of(kit: LockedKit) -> KitSource:
 def missing(kits: Mapping[str, LockedKit]) -> tuple[LockedKit, ...]:
     """Return the kits of a lock that the store does not have, or not as they were installed."""
     return tuple(kit for kit in kits.values() if store.differences(kit.digest, kit.kit_id))
+
+
+def strange_sources(kits: Iterable[LockedKit]) -> tuple[str, ...]:
+    """Return the sources that would be connected to, and that nothing was approved from yet: a lock comes with a repository."""
+    strange = (kit for kit in kits if not approvals.is_known_source(kit.digest, kit.source))
+    return tuple(dict.fromkeys(kit.source for kit in strange if sources.parse_source(kit.source).remote))
 
 
 def moved_refs(kits: Mapping[str, LockedKit], lock: str) -> tuple[Moved, ...]:
@@ -53,8 +63,8 @@ def moved_refs(kits: Mapping[str, LockedKit], lock: str) -> tuple[Moved, ...]:
             except (NotFound, SourceUnavailable, TimedOut) as error:
                 found.append(replace(moved, why=str(error)))
                 continue
-            if now is None or now.commit != locked:
-                found.append(replace(moved, commit=None if now is None else now.commit))
+            if now is None or now.commit != locked or now.newer:
+                found.append(replace(moved, commit=None if now is None else now.commit, newer=now.newer if now else ""))
     return tuple(found)
 
 

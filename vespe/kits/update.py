@@ -13,6 +13,7 @@ from vespe.kits.changes import KitChange
 from vespe.kits.fetch import Progress, Request
 from vespe.kits.install import Prepared
 from vespe.kits.lock import LockedKit
+from vespe.trust import approvals
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +55,8 @@ def prepared(
 ) -> Iterator[Update]:
     """Fetch and stage what the refs of kits mean now, and compare it with what is installed; nothing is changed before `apply`.
 
-    Raises Refused where a kit that was signed comes unsigned or signed by another, unless `signer_change`.
+    Raises Refused where a kit that was signed, as the lock or the last approval of it says, comes unsigned or signed by another,
+    unless `signer_change`.
     """
     before = {kit_id: kit for kit_id, kit in kit_lock.read_lock(lock).items() if kit_id in kits}
     groups: dict[tuple[str, str | None], dict[str, str]] = {}
@@ -65,7 +67,8 @@ def prepared(
         for places in groups.values()
     ]
     with install.prepared(requests, progress=progress) as shown:
-        locked = (signatures.kept_signer(before.get(kit.kit_id), kit, change=signer_change) for kit in shown.locked)
+        signed = {kit_id: replace(kit, signer=kit.signer or approvals.last_signer(kit_id, kit.source)) for kit_id, kit in before.items()}
+        locked = (signatures.kept_signer(signed.get(kit.kit_id), kit, change=signer_change) for kit in shown.locked)
         shown = replace(shown, locked=tuple(locked))
         yield Update(shown=shown, before=before, changes=tuple(_changes(shown, before)))
 

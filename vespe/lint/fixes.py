@@ -29,7 +29,7 @@ def mend(paths: Iterable[str], *, changed: Collection[str] | None = None) -> Ite
     """
     for place in list(places(paths)):
         for file, fix in _files(place):
-            if touched(file, changed) and _written(file, fix):
+            if touched(file, changed) and _is_within(file, place) and _written(file, fix):
                 yield file
 
 
@@ -50,6 +50,13 @@ def _files(place: Place) -> Iterator[tuple[str, Fix]]:
         elif place.kind == "kit":
             yield os.path.join(place.path, defaults.KIT_CONFIG_FILE), _form
         yield from ((os.path.join(directory, uid, defaults.CONFIG_FILE), _tool) for uid in tool_directories(directory))
+
+
+def _is_within(file: str, place: Place) -> bool:
+    """Whether no link leads from the place that was named to the file: what is elsewhere was not given to be mended."""
+    if place.path == file:
+        return True
+    return os.path.realpath(file) == os.path.join(os.path.realpath(place.path), os.path.relpath(file, place.path))
 
 
 def _written(file: str, fix: Fix) -> bool:

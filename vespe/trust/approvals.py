@@ -26,6 +26,7 @@ class Approval:
     """One record: `kind` is `content`, `place`, `tool` or `kit`; `path` is where it was given, `when` an ISO 8601 time in UTC.
 
     `digest`, `files`, `secrets` (names), `scopes` (`gate.scopes_of`) and `place` (its name) are those of a content approval.
+    `kit_id` and `signer` ("" for nobody) are those of a kit's.
     """
 
     kind: str
@@ -36,6 +37,8 @@ class Approval:
     secrets: tuple[str, ...] = ()
     scopes: tuple[str, ...] = ()
     place: str = ""
+    kit_id: str = ""
+    signer: str = ""
     version: int = VERSION
 
     def given_beneath(self, root: str) -> bool:
@@ -82,9 +85,27 @@ def find_kit(digest: str) -> Approval | None:
     return approval if approval and approval.kind == "kit" and approval.digest == digest else None
 
 
-def store_kit(digest: str, source: str) -> Approval:
-    """Keep the approval of an installed kit's bytes, which came from `source`."""
-    return _store(_kit_name(digest), _document("kit", source) | {"digest": digest})
+def store_kit(digest: str, source: str, *, kit_id: str = "", signer: str | None = None) -> Approval:
+    """Keep the approval of an installed kit's bytes, which came from `source`, and who had signed them."""
+    document = _document("kit", source) | {"digest": digest, "kit_id": kit_id, "signer": signer or ""}
+    return _store(_kit_name(digest), document)
+
+
+def last_signer(kit_id: str, source: str) -> str | None:
+    """Return who had signed what the user last approved of a kit from a source; None for nobody, or where nothing was."""
+    found = [approval for _, approval in _all() if (approval.kind, approval.kit_id, approval.path) == ("kit", kit_id, source)]
+    return max(found, key=lambda approval: approval.when).signer or None if found else None
+
+
+def forget_kit(digest: str) -> None:
+    """Remove the approval of a kit's bytes: a lock that goes back to them is asked about again. Raises StorageError."""
+    _remove(_kit_name(digest))
+
+
+def is_known_source(digest: str, source: str) -> bool:
+    """Say whether the user approved exactly these bytes from this very source, and so has been there."""
+    approval = find_kit(digest)
+    return approval is not None and approval.path == source
 
 
 def any_content() -> bool:
@@ -258,6 +279,8 @@ def _approval(document: JsonObject) -> Approval:
         secrets=tuple(document.get("secrets", ())),
         scopes=tuple(document.get("scopes", ())),
         place=document.get("place", ""),
+        kit_id=document.get("kit_id", ""),
+        signer=document.get("signer", ""),
         version=document["version"],
     )
 

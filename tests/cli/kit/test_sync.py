@@ -139,3 +139,43 @@ def test_only_what_moved_is_outdated(command: Command, installed: Path, source: 
     rows = command("kit", "list", "--outdated", "--json").document["kits"]
     assert [(row["kit_id"], row["latest"], row["outdated"]) for row in rows] == [("rain", new, True), ("sun", new, True)]
     assert new[:12] in command("kit", "list", "--outdated").out
+
+
+STRANGER = {"source": "https://127.0.0.1:9/kit", "ref": "v1", "commit": "1" * 40, "digest": "v1:" + "2" * 64, "files": []}
+
+
+@pytest.mark.parametrize("verb", ["sync", "update"])
+def test_p1_a_lock_that_came_with_a_repository_connects_nowhere_without_a_yes(command: Command, project: Path, verb: str) -> None:
+    lock = project / ".vespe/kits.lock.json"
+    lock.write_text(json.dumps({"version": 1, "kits": {"web": STRANGER}}), encoding="utf-8")
+    said = command("kit", verb)
+    assert said.code and "Connect to https://127.0.0.1:9/kit" in said.err and "cannot be asked" not in said.err
+    assert "127.0.0.1" in command("kit", "list", "--outdated").err
+    assert "cannot be asked" not in command("kit", "list", "--outdated").err
+    assert "127.0.0.1" in command("kit", verb, "--yes").err
+
+
+def test_p7_a_lock_that_goes_back_is_asked_about_again(command: Command, installed: Path, source: Path) -> None:
+    before = installed.read_bytes()
+    (source / "rain/tool-rain/main.py").write_text("def rain_tool():\n    return 2\n", encoding="utf-8")
+    gitrepo.commit(source)
+    git(source, "tag", "v2")
+    assert command("kit", "update", "--to", "v2", "--yes").code == 0
+    assert command("tool", "run", "rain_tool").out.strip() == "2"
+    installed.write_bytes(before)
+    assert command("tool", "run", "rain_tool").code
+    said = command("kit", "sync")
+    assert said.code and "would run, with your rights" in said.err
+    assert command("kit", "sync", "--yes").code == 0 and command("tool", "run", "rain_tool").out.strip() == "1"
+
+
+def test_a_newer_tag_is_told(command: Command, installed: Path, source: Path) -> None:
+    assert command("kit", "list", "--outdated", "--json").document["kits"] == []
+    for tag in ("v1.0.1", "v1.10", "v1.9.5", "beta-v9"):
+        git(source, "tag", tag)
+    rows = command("kit", "list", "--outdated", "--json").document["kits"]
+    assert [(row["kit_id"], row["newer"]) for row in rows] == [("rain", "v1.10"), ("sun", "v1.10")]
+    assert "v1.10" in command("kit", "list", "--outdated").out
+    said = command("kit", "update", "--yes")
+    assert said.code == 0 and "`vespe kit update rain --to v1.10` goes there" in said.err
+    assert command("kit", "sync", "--yes", "--json").document["moved"] == []

@@ -144,3 +144,24 @@ def test_a_broken_file_is_named_with_its_line_and_left_as_it_is(command: Command
 )
 def test_what_cannot_be_is_a_usage_error(arguments: tuple[str, ...], command: Command) -> None:
     assert command("mcp", "config", *arguments).code == 2
+
+
+@pytest.mark.parametrize("client", ["claude-code", "cursor"])
+def test_a_link_that_leads_out_of_the_project_is_not_written_through(client: str, command: Command, project: Path, home: Path) -> None:
+    place = {"claude-code": ".mcp.json", "cursor": ".cursor"}[client]
+    target = home / "theirs"
+    target.mkdir()
+    (target / "mcp.json").write_text("{}", encoding="utf-8")
+    (project / place).symlink_to(target / "mcp.json" if client == "claude-code" else target)
+    for verb in ("--write", "--remove"):
+        said = command("mcp", "config", client, verb, "--scope", "project")
+        assert said.code and "leads out of the project" in said.err and str(target / "mcp.json") in said.err
+    assert (target / "mcp.json").read_text(encoding="utf-8") == "{}"
+    assert command("mcp", "config", client, "--write", "--file", str(target / "mcp.json")).code == 0
+
+
+def test_a_link_within_the_project_is_written_through(command: Command, project: Path) -> None:
+    (project / "shared.json").write_text("{}", encoding="utf-8")
+    (project / ".mcp.json").symlink_to("shared.json")
+    assert command("mcp", "config", "claude-code", "--write", "--scope", "project").code == 0
+    assert "vespe" in (project / "shared.json").read_text(encoding="utf-8") and (project / ".mcp.json").is_symlink()

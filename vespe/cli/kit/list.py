@@ -5,11 +5,12 @@ import click
 from vespe.cli import kit_facts, options, report, tables
 from vespe.kits import lock as kit_lock
 from vespe.kits import roots
+from vespe.kits.lock import LockedKit
 from vespe.models import JsonObject
 
 
 @click.command("list", epilog="Example: vespe kit list")
-@click.option("--outdated", is_flag=True, help="Ask the sources, and list only installed kits whose ref means another commit now.")
+@click.option("--outdated", is_flag=True, help="Ask the sources; list only installed kits whose ref moved, or has a newer tag.")
 @options.project_option
 @options.json_option
 def command(outdated: bool, project_dir: str | None, as_json: bool) -> None:
@@ -35,14 +36,30 @@ def _show_outdated(known: dict[str, JsonObject], root: str | None, *, as_json: b
 
     rows: list[JsonObject] = []
     for lock, _ in roots.lock_paths(root):
-        for moved in sync.moved_refs(kit_lock.read_lock(lock), lock):
+        for moved in sync.moved_refs(_asked(lock), lock):
             if moved.why:
                 report.warn(f"{moved.source.text} cannot be asked: {moved.why}")
                 continue
-            facts = {"source": moved.source.text, "ref": moved.source.ref, "commit": moved.locked, "latest": moved.commit, "outdated": True}
+            facts: JsonObject = {"source": moved.source.text, "ref": moved.source.ref, "commit": moved.locked}
+            facts |= {"latest": moved.commit, "newer": moved.newer, "outdated": True}
             rows += [known.get(kit_id, {"kit_id": kit_id}) | facts for kit_id in moved.kit_ids]
     if as_json:
         report.emit_json({"kits": rows})
         return
-    cells = [(row["kit_id"], row["ref"] or "(default)", row["commit"][:12], (row["latest"] or "-")[:12], row["source"]) for row in rows]
+    cells = [(row["kit_id"], row["ref"] or "(default)", row["commit"][:12], _now(row), row["source"]) for row in rows]
     tables.show(("KIT", "REF", "LOCKED", "NOW", "SOURCE"), cells)
+
+
+def _now(row: JsonObject) -> str:
+    return str(row["newer"] or (row["latest"] or "-")[:12])
+
+
+def _asked(lock: str) -> dict[str, LockedKit]:
+    """Return the kits of a lock whose sources are asked: a project's lock comes with a repository, and names whom it likes."""
+    from vespe.kits import sync
+
+    locked = kit_lock.read_lock(lock)
+    strange = sync.strange_sources(locked.values()) if lock != kit_lock.user_lock() else ()
+    for source in strange:
+        report.warn(f"{report.one_line(source)} is not asked: nothing from there is approved here; `vespe kit sync` asks it")
+    return {kit_id: kit for kit_id, kit in locked.items() if kit.source not in strange}

@@ -3,12 +3,13 @@
 import contextlib
 import hashlib
 import os
+import shlex
 import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from vespe.errors import InvalidDocument, StorageError
+from vespe.errors import InvalidDocument, Refused, StorageError
 from vespe.files import atomic, locations
 
 BACKUP_SUFFIX: Final = ".vespe-backup"
@@ -35,6 +36,13 @@ class Changed:
 def never(text: str, origin: str) -> bool:
     """Know of no text what it was made of."""
     return False
+
+
+def refuse_outside(path: str, root: str) -> None:
+    """Raise Refused where a file of the project at `root` is a link, or lies behind one, that leads out of the project."""
+    real, inside = os.path.realpath(path), os.path.join(os.path.realpath(root), "")
+    if os.path.abspath(path).startswith(os.path.join(os.path.abspath(root), "")) and not real.startswith(inside):
+        raise Refused(f"{path} leads out of the project, to {real}", hint=f"if that is the file you mean: --file {shlex.quote(real)}")
 
 
 def read(path: str) -> str:

@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.support.http_serving import serving, stocked
 from tests.support.mcp_servers import ByHand, definition
 from vespe.tools import mcp_definitions
@@ -61,3 +63,13 @@ def test_a_server_over_http_is_asked_with_the_headers_that_were_given(project: P
 def test_a_name_is_judged_by_the_addresses_that_it_has() -> None:
     refused = answer({"url": "http://localhost:9/mcp", "headers": {}, "allow_hosts": []})["error"]
     assert refused["kind"] == "refused" and "loopback" in refused["message"]
+
+
+def test_p37_an_address_of_this_machine_is_refused_though_it_is_not_private() -> None:
+    judge = "from vespe.calls.executors.mcp import session; session._judge('a.example', ['192.0.2.2'], 80, [])"
+    network = 'ip link set lo up && ip address add 192.0.2.2/32 dev lo && exec "$0" -c "$1"'
+    inside = subprocess.run(["unshare", "-rn", "sh", "-c", network, sys.executable, judge], capture_output=True, text=True, check=False)
+    if "vespe" not in inside.stderr:
+        pytest.skip("no network namespaces here")
+    assert "an address of this machine" in inside.stderr
+    assert subprocess.run([sys.executable, "-c", judge.replace("192.0.2.2", "198.51.100.7")], check=False).returncode == 0

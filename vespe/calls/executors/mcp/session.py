@@ -19,7 +19,7 @@ from pydantic import ValidationError
 
 from vespe import defaults
 from vespe.errors import AddressRefused, VespeError
-from vespe.http import addresses
+from vespe.http import addresses, sockets
 from vespe.models import JsonObject
 from vespe.tools import mcp_definitions
 
@@ -162,7 +162,9 @@ def _judge(host: str, found: list[str], port: Any, allow_hosts: list[str]) -> No
     if addresses.listed(host.lower(), int(port or 0), allow_hosts):
         return
     for address in found:
-        if why := addresses.why_denied(address):
+        inner = addresses.carried(address)
+        own = sockets.is_own(address) or (inner is not None and sockets.is_own(inner))
+        if why := addresses.why_denied(address) or ("an address of this machine" if own else None):
             _REFUSALS.append(AddressRefused(host, address=address, why=why))
             raise _REFUSALS[0]
 
