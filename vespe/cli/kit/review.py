@@ -34,6 +34,14 @@ def show(kits: "Iterable[KitReview]", *, installed: bool, dry_run: bool = False)
         report.say(f"\nbelongs to no tool: {report.one_line(', '.join(kit.others))}\n")
 
 
+def confirm_strange(kits: Iterable[LockedKit], *, yes: bool) -> None:
+    """Ask before anything connects to a source that a lock names, and that nothing was approved from yet."""
+    from vespe.kits import sync
+
+    if strange := sync.strange_sources(kits):
+        options.confirmed(f"Connect to {report.one_line(', '.join(strange))}, which this lock names?", yes=yes)
+
+
 def document_of(kit: LockedKit, reviews: "Iterable[KitReview]" = ()) -> JsonObject:
     """Return one installed kit as `kit install --json` prints it; its tools where they were reviewed."""
     document: JsonObject = {

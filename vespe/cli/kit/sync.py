@@ -26,8 +26,7 @@ def command(locked: bool, user: bool, yes: bool, project_dir: str | None, as_jso
     """
     lock = options.lock_of(project_dir, user=user)
     wanted = kit_lock.read_lock(lock)
-    if strange := sync.strange_sources(wanted.values()):
-        options.confirmed(f"Connect to {report.one_line(', '.join(strange))}, which this lock names?", yes=yes)
+    review.confirm_strange(wanted.values(), yes=yes)
     moved = tuple(one for one in sync.moved_refs(wanted, lock) if one.why or one.commit != one.locked)
     for one in moved:
         report.warn(_said(one))

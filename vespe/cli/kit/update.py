@@ -1,20 +1,17 @@
 """`vespe kit update`: what another version of installed kits would change, then, once it is approved, that version."""
 
-<<<<<<< HEAD
-=======
 import shlex
 from collections.abc import Mapping
 
->>>>>>> 84a65cf (Ask before a strange lock connects anywhere, forget approvals that an update replaced, remember signers, and follow no link out of a project)
 import click
 
 from vespe.cli import options, report, tool_review
 from vespe.cli.kit import review as kit_review
 from vespe.kits import changes as kit_changes
 from vespe.kits import lock as kit_lock
-from vespe.kits import sync
 from vespe.kits import update as kit_update
 from vespe.kits.changes import KitChange
+from vespe.kits.lock import LockedKit
 from vespe.kits.update import Update
 from vespe.models import JsonObject
 from vespe.projects import user_config
@@ -45,8 +42,7 @@ def command(
     """
     lock = options.lock_of(project_dir, user=user)
     wanted = kit_update.chosen(kit_lock.read_lock(lock), kit_ids, ref=ref)
-    if strange := sync.strange_sources(wanted.values()):
-        options.confirmed(f"Connect to {report.one_line(', '.join(strange))}, which this lock names?", yes=yes)
+    kit_review.confirm_strange(wanted.values(), yes=yes)
     with kit_update.prepared(
         wanted, lock, progress=report.note, signer_change=allow_signer_change, allowed_signers=user_config.allowed_signers_file()
     ) as update:
@@ -64,11 +60,15 @@ def command(
         report.say(f"{'would update' if dry_run else 'updated'} {kit.kit_id} {at}")
     if not moved:
         report.say("every kit is at the version that its ref means")
-    for kit_id, tag in update.shown.newer.items():
-        said = f"{kit_id}: {report.one_line(tag)} is newer than {wanted[kit_id].ref}"
-        report.say(f"{said}; `vespe kit update {kit_id} --to {shlex.quote(tag)}` goes there")
+    _tell_newer(wanted, update.shown.newer)
     if as_json:
         report.emit_json(document)
+
+
+def _tell_newer(wanted: Mapping[str, LockedKit], newer: Mapping[str, str]) -> None:
+    for kit_id, tag in newer.items():
+        said = f"{kit_id}: {report.one_line(tag)} is newer than {wanted[kit_id].ref}"
+        report.say(f"{said}; `vespe kit update {kit_id} --to {shlex.quote(tag)}` goes there")
 
 
 def _show(change: KitChange) -> None:

@@ -50,15 +50,7 @@ def command(
     if write and remove:
         raise errors.UsageError("--write and --remove exclude each other", hint="use one of them")
     root, client = find_root(project_dir), CLIENTS[client_name]
-<<<<<<< HEAD
     path = path_of(client, root, named=named, scope=scope, needed=write or remove)
-=======
-    path = _path(client, root, named=named, scope=scope, needed=write or remove)
-    if path and named is None and (write or remove):
-        files.refuse_outside(path, root)
-    text = files.read(path) if path else ""
-    servers = entries.servers_of(client, text, path=path or "")
->>>>>>> 84a65cf (Ask before a strange lock connects anywhere, forget approvals that an update replaced, remember signers, and follow no link out of a project)
     if remove:
         servers = entries.servers_of(client, files.read(path or ""), path=path or "")
         return _remove(client, path or "", _names(servers, root, wanted=name), root=root, yes=yes, as_json=as_json)
@@ -97,11 +89,14 @@ def path_of(client: Client, root: str, *, named: str | None, scope: str | None, 
     if named is not None:
         return os.path.abspath(named)
     try:
-        return client.path(root, scope=scope, environ=os.environ)
+        path = client.path(root, scope=scope, environ=os.environ)
     except errors.UsageError:
         if needed or scope:
             raise
         return None
+    if needed:
+        files.refuse_outside(path, root)
+    return path
 
 
 def _names(servers: JsonObject, root: str, *, wanted: str | None) -> list[str]:
