@@ -22,6 +22,8 @@ OWNERS = {
     "jsonschema": "schemas.reference",
     "jsonschema_specifications": "schemas.reference",
     "referencing": "schemas.reference",
+    "distributed": "calls.batch.dask_cluster",
+    "ray": "calls.batch.ray_cluster",
     "jsonschema_rs": "schemas.validator",
     "platformdirs": "files.locations",
     "hypothesis": "calls.fuzzing",

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import traceback
     import urllib.parse as urls
 
+    import distributed
     import httpcore2
     import hypothesis
     import hypothesis_jsonschema
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     import jsonschema_rs
     import jsonschema_specifications  # type: ignore[import-untyped]  # it has no types
     import platformdirs
+    import ray
     import referencing
     import rich.box as rich_box
     import rich.console as rich_console
@@ -45,6 +47,7 @@ __all__ = [
     "concurrent_futures",
     "ctypes",
     "difflib",
+    "distributed",
     "email_utils",
     "grp",
     "httpcore2",
@@ -56,6 +59,7 @@ __all__ = [
     "jsonschema_specifications",
     "platformdirs",
     "pwd",
+    "ray",
     "readline",
     "referencing",
     "rich_box",

@@ -59,6 +59,7 @@ VERBS: Final[dict[str, Any]] = {
     "tool": ("Make, list, resolve, run and test tools.", TOOL),
     "kit": ("Install, list, make and activate kits.", KIT),
     "cache": ("List and clean the store of installed kits.", CACHE),
+    "batch": ("batch.run", "Call one tool with many inputs, from a file to a file."),
     "lint": ("lint", "Find what a model's API, a model, or Vespe would stumble over."),
     "agent": ("Let a model use the project's tools.", AGENT),
     "schema": ("schema", "Print the JSON Schema of one of Vespe's files."),
@@ -76,7 +77,7 @@ VERBS: Final[dict[str, Any]] = {
 }
 GROUPS: Final = {
     "Start": ("init", "demo", "connect", "doctor"),
-    "Tools and kits": ("tool", "kit", "lint", "export", "schema"),
+    "Tools and kits": ("tool", "kit", "batch", "lint", "export", "schema"),
     "Models and clients": ("agent", "mcp"),
     "What may run": ("trust", "untrust", "log"),
     "Settings": ("config", "cache", "completion", "help"),

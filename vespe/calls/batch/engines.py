@@ -1,0 +1,74 @@
+"""Where a batch runs, and its way into a file: what an earlier run did is not done again."""
+
+import threading
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from vespe.calls.batch.items import Item, ItemOutcome, is_repeatable, unknown
+from vespe.calls.batch.local import Plan, run_batch
+from vespe.calls.batch.outcomes_file import OutcomesFile
+from vespe.calls.path import CallPath
+from vespe.errors import UsageError
+from vespe.models import Call, Outcome, Tool
+
+ENGINES = ("local", "dask", "ray")
+
+
+def run_on(engine: str, items: Iterable[Item], tool: Tool, path: CallPath, plan: Plan) -> Iterator[ItemOutcome]:
+    """Yield the outcome of each item, from the engine `local`, `dask`, `dask://HOST:PORT`, `ray` or `ray://HOST:PORT`.
+
+    Raises UsageError for another engine, MissingExtra, and what the call path raises where no call can be made.
+    """
+    name, _, address = engine.partition("://")
+    if name not in ENGINES or (name == "local" and "://" in engine) or ("://" in engine and not address):
+        raise UsageError(f"there is no engine {engine!r}", hint=f"one of {', '.join(ENGINES)}, or dask://HOST:PORT")
+    if name == "dask":
+        from vespe.calls.batch.dask_cluster import run_on_dask
+
+        return run_on_dask(items, tool, path, plan, address=address)
+    if name == "ray":
+        from vespe.calls.batch.ray_cluster import run_on_ray
+
+        return run_on_ray(items, tool, path, plan, address=address)
+    return run_locally(items, tool, path, plan)
+
+
+def run_locally(items: Iterable[Item], tool: Tool, path: CallPath, plan: Plan) -> Iterator[ItemOutcome]:
+    """Yield the outcome of each item, from threads of this process."""
+
+    def run(call: Call, ending: threading.Event) -> Outcome:
+        return path.run_tool(tool, call, cancel=ending)
+
+    return run_batch(items, tool, run, plan)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Items of one tool, to be run by one engine as one plan says."""
+
+    engine: str
+    items: Iterable[Item]
+    tool: Tool
+    path: CallPath
+    plan: Plan
+
+    def run_to(self, file: OutcomesFile) -> Iterator[ItemOutcome]:
+        """Run the items that the file has no line for, write each outcome as its line, and yield it.
+
+        A call that an earlier run began is not begun again if the tool must not run twice: its line says that its end is not known.
+        """
+        plan = self.plan if is_repeatable(self.tool) else replace(self.plan, begin=file.begin)
+        for outcome in run_on(self.engine, self._left(file), self.tool, self.path, plan):
+            error = outcome.outcome.error
+            if error is not None and error.code == "interrupted":
+                continue  # it was ended with the batch, which goes on from here another time
+            file.write(outcome)
+            yield outcome
+        file.finish()
+
+    def _left(self, file: OutcomesFile) -> Iterator[Item]:
+        for item in self.items:
+            if file.is_done(item.id):
+                continue
+            begun = item.failure is None and not is_repeatable(self.tool) and file.was_begun(item.id)
+            yield replace(item, failure=unknown(item, self.tool).outcome.error) if begun else item

@@ -1,0 +1,1 @@
+"""`vespe batch`: the command, and its inputs from files."""
