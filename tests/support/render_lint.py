@@ -39,7 +39,7 @@ it is a warning.
   name. YAML stays as it is, since its comments would be lost; so does what cannot be read.
 - `--explain CODE` prints what stands here.
 
-A tool lets a rule be in its config.json, and says why:
+To suppress a rule for one tool, list it in its config.json, with the reason:
 
 ```json
 {"lint": {"ignore": {"description-too-short": "the model needs no more than the name"}}}

@@ -27,12 +27,12 @@ _BROKEN = 4
     "--format", "form", type=click.Choice(lint_report.FORMATS), default="text", show_default=True, help="How to print the findings."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print exactly one JSON document on stdout: --format json.")
-@click.option("--select", multiple=True, metavar="RULE", help="Ask only these rules: codes or families, separated by commas.")
-@click.option("--ignore", multiple=True, metavar="RULE", help="Leave these rules out: codes or families, separated by commas.")
-@click.option("--severity", type=click.Choice(SEVERITIES), default="info", help="Tell only what is at least this grave.")
+@click.option("--select", multiple=True, metavar="RULE", help="Run only these rules: codes or families, separated by commas.")
+@click.option("--ignore", multiple=True, metavar="RULE", help="Skip these rules: codes or families, separated by commas.")
+@click.option("--severity", type=click.Choice(SEVERITIES), default="info", help="Report only findings of this severity or higher.")
 @click.option("--target", multiple=True, metavar="API", help=f"Judge for these APIs: {', '.join(lint_settings.TARGETS)}; default: all.")
 @click.option("--strict", is_flag=True, help="Fail on warnings too.")
-@click.option("--fix", is_flag=True, help="Mend what is safe to mend, then lint what is left.")
+@click.option("--fix", is_flag=True, help="Apply safe fixes, then lint again.")
 @click.option("--changed", metavar="REV", help="Judge only what changed since a git revision.")
 @click.option("--explain", metavar="CODE", help="Explain one rule and end.")
 def command(paths: tuple[str, ...], form: str, as_json: bool, explain: str | None, fix: bool, **asked: Any) -> int:

@@ -38,7 +38,7 @@ def command(
     workspace = open_workspace(project_dir)
     tool = workspace.tool(name)
     if examples.acts_outside(tool):
-        options.confirmed(f"Call {tool.name}, which acts on other machines or destroys, many times?", yes=yes)
+        options.confirmed(f"Call {tool.name}, which may change other machines or destroy data, many times?", yes=yes)
     seed = random.SystemRandom().getrandbits(32) if seed is None else seed
     log = CallLog(workspace.root, purpose="fuzz")
     with examples.staged(tool) as directory:
