@@ -88,7 +88,8 @@ def find_kit(kit_id: str, *, environ: Mapping[str, str] | None = None, project: 
     if odd := [kit for kit in found if kit.kit_id == kit_id]:
         return odd[0]  # its id is against the rules, which its problem says
     known = sorted({kit.kit_id for kit in found})
-    raise KitNotFound(kit_id, close=difflib.get_close_matches(kit_id, known, n=3))
+    begun = [name for name in known if kit_id and name.startswith(kit_id)]
+    raise KitNotFound(kit_id, close=begun[:3] or difflib.get_close_matches(kit_id, known, n=3))
 
 
 def config_problem(document: JsonObject, kit_id: str) -> InvalidDocument | None:

@@ -85,3 +85,9 @@ def test_p48_a_tools_directory_that_is_none_is_a_warning_and_the_kits_are_listed
     assert said.code == 0 and "read_file" in [tool["name"] for tool in said.document["tools"]]
     assert "the tools of project_tools cannot be listed" in said.err
     assert command("tool", "run", "read_file", "path=x").code == 4
+
+
+def test_the_beginning_of_kits_names_finds_all_of_them(command: Command) -> None:
+    for arguments in (("tool", "list", "--kit", "file_io"), ("kit", "activate", "file_io")):
+        said = command(*arguments)
+        assert said.code == 3 and "tip: did you mean file_io_with_git or file_io_without_git?" in said.err

@@ -7,8 +7,8 @@ import click
 
 from vespe import errors
 from vespe.cli import options, report, tables
+from vespe.cli.near import near
 from vespe.cli.signature import signature
-from vespe.lazy import difflib
 from vespe.models import JsonObject, Tool
 from vespe.projects.resolver import Row
 from vespe.projects.workspace import Workspace, open_workspace
@@ -99,7 +99,7 @@ def _know(workspace: Workspace, scope: str, everything: bool) -> None:
     """Raise KitNotFound for a scope that does not exist, and say where one is not active why nothing is listed."""
     names = [known.name for known in workspace.scopes]
     if scope not in names:
-        raise errors.KitNotFound(scope, close=difflib.get_close_matches(scope, names))
+        raise errors.KitNotFound(scope, close=near(scope, names))
     if not everything and not next(known for known in workspace.scopes if known.name == scope).active:
         report.note(f"the kit {scope} is not active: `vespe kit activate {scope}`, or --all to see its tools")
 

@@ -47,7 +47,8 @@ def _show(tool: Tool) -> None:
         need = (
             "required" if key in required else f"default {strict_json.compact_json(facts['default'])}" if "default" in facts else "optional"
         )
-        report.emit(f"  {key}  {kind(facts)}, {need}" + (f": {facts['description']}" if "description" in facts else ""))
+        said = f"{key}  {kind(facts)}, {need}" + (f": {facts['description']}" if "description" in facts else "")
+        report.emit(_wrapped(said, "  "))
     if tool.output_schema is not None:
         report.emit(f"Output: {kind(tool.output_schema)}")
     if tool.secrets:
@@ -56,8 +57,10 @@ def _show(tool: Tool) -> None:
         report.emit(f"\n{text.rstrip()}")
 
 
-def _wrapped(text: str) -> str:
-    return click.wrap_text(text, width=shutil.get_terminal_size().columns) if sys.stdout.isatty() else text
+def _wrapped(text: str, indent: str = "") -> str:
+    if not sys.stdout.isatty():
+        return indent + text
+    return click.wrap_text(text, width=shutil.get_terminal_size().columns, initial_indent=indent, subsequent_indent=indent * 3)
 
 
 def kind(schema: JsonObject) -> str:
