@@ -98,7 +98,7 @@ def _written_by_others(*directories: str | None) -> Refused | None:
     for directory in filter(None, directories):
         if why := ownership.foreign_writer(directory):
             hint = f"chmod go-w {directory}, where it is yours; or approve what is there now: `vespe trust`"
-            return Refused(f"nothing runs here: {directory} {why}, and was trusted whatever becomes of it", hint=hint)
+            return Refused(f"nothing runs here: {directory} {why}, and was trusted even if it changes", hint=hint)
     return None
 
 
