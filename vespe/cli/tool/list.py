@@ -28,8 +28,6 @@ def command(everything: bool, kit_id: str | None, sized: bool, shape: str | None
     With --size, tokens are counted where tiktoken is installed and has its data (nothing is ever fetched), else estimated at
     one for every 4 characters of the definition as compact JSON.
     """
-    from vespe.cli.tool import size
-
     if shape is not None and not sized:
         raise errors.UsageError("--as goes with --size", hint="`vespe export --as API` prints the definitions themselves")
     workspace = open_workspace(project_dir)
@@ -42,6 +40,8 @@ def command(everything: bool, kit_id: str | None, sized: bool, shape: str | None
     if not everything and (broken := sum(row.status == "broken" for row in found)):
         report.warn(f"{report.count(broken, 'broken tool')} left out; `vespe tool list --all` says why")
     if sized:
+        from vespe.cli.tool import size
+
         size.tell(workspace, rows, shape=shape, as_json=as_json)
         return
     if as_json:
