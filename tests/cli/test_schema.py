@@ -39,3 +39,14 @@ def test_a_tool_made_after_write_names_its_schema_and_runs(command: Command, pro
 def test_a_tool_made_without_write_names_none(command: Command, project: Path) -> None:
     path = Path(command("tool", "create", "greet", "--type", "python_script", "--json").document["path"])
     assert "$schema" not in json.loads((path / "config.json").read_text(encoding="utf-8"))
+
+
+def test_a_directory_of_schemas_that_is_a_link_is_not_written_through(command: Command, project: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    schemas = project / ".vespe" / "schemas"
+    schemas.symlink_to(elsewhere)
+    assert command("schema", "--write").code and not list(elsewhere.iterdir())
+    schemas.unlink()
+    schemas.mkdir()
+    assert command("schema", "--write").code == 0 and (schemas / "tool.schema.json").is_file()

@@ -12,7 +12,7 @@ from vespe.files.confined_rules import EXECUTED, NEVER, Rules, of_environment
 ORDINARY = (
     ".gitignore", ".gitattributes", ".gitkeep", ".github/workflows/test.yml", ".editorconfig", ".env.example", "src/config/app.json",
     "objects/thing.json", "refs/list.bib", "hooks/use_state.ts", "head.html", "info/readme.md", "claude.md", "vscode/readme.md",
-    "mcp_server.json", "docs/.nojekyll",
+    "mcp_server.json", "docs/.nojekyll", "notes~1", "c~1", "digits~1.txt", "a:b", "venv.md",
 )  # fmt: skip
 
 
@@ -61,6 +61,22 @@ def test_p17b_a_bare_repository_that_is_there_keeps_its_configuration(tmp_path: 
     subprocess.run(["git", "init", "-q", "--bare", str(tmp_path / "fixtures/kit.git")], check=True)
     assert not writable(tmp_path, path) and writable(tmp_path, "fixtures/config")
     assert writable(tmp_path, path, "fixtures")
+
+
+@pytest.mark.parametrize(
+    "path", [".git::$INDEX_ALLOCATION/config", "git~1/config", "GIT~2", "VESPE~1/tools/x", "sub/vscode~1/tasks.json", ".envrc:"]
+)
+def test_p17b_other_spellings_that_a_windows_volume_reads_are_not_written(tmp_path: Path, path: str) -> None:
+    assert not writable(tmp_path, path)
+
+
+@pytest.mark.parametrize("pattern", ["**/.env", "./.env", "/.env", ".//.env", "**/**/.env"])
+def test_a_pattern_is_read_as_it_is_elsewhere(tmp_path: Path, pattern: str) -> None:
+    rules = Rules(never_read=(pattern, "a/**/key", "**/secrets/**"))
+    for path in (".env", "a/key", "a/b/c/key", "secrets/x", "b/secrets/x"):
+        assert rules.is_kept_secret(path.split("/")), path
+    for path in ("x.env", "env", "a/monkey", "key", "b/a/key", "secrets.md", "nosecrets/x"):
+        assert not rules.is_kept_secret(path.split("/")), path
 
 
 def test_what_the_user_keeps_from_tools_is_neither_read_edited_nor_searched(tmp_path: Path) -> None:

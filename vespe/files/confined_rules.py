@@ -1,6 +1,7 @@
 """What the file tools may not write, since another program executes it unasked, and what the user keeps them from reading."""
 
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Final, NamedTuple
@@ -14,20 +15,25 @@ EXECUTED: Final = frozenset(
         # Shells and terminals.
         ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc", ".zshenv", ".zprofile",
         ".zlogin", ".zlogout", ".cshrc", ".tcshrc", ".kshrc", ".mkshrc", ".login", ".logout", ".inputrc", ".xinitrc", ".xprofile",
-        ".xsession", ".xsessionrc", ".screenrc", ".tmux.conf", ".config", ".local", ".ssh", ".gnupg",
+        ".xsession", ".xsessionrc", ".screenrc", ".tmux.conf", ".config", ".local", ".ssh", ".gnupg", ".bashrc.d", ".pam_environment",
+        ".forward", "launchagents",
         # What runs on entering a directory.
-        ".envrc", ".direnvrc", ".mise", ".mise.toml", "mise.toml", ".autoenv",
+        ".envrc", ".direnvrc", ".mise", ".mise.toml", ".mise.local.toml", "mise.toml", "mise.local.toml", ".autoenv", ".autoenv.zsh",
+        ".rvmrc",
         # git, and what it runs on a commit.
         ".gitconfig", ".gitmodules", ".githooks", ".husky", ".lefthook", ".lefthook.yml", "lefthook.yml", ".pre-commit-config.yaml",
         "commondir",
         # Editors and debuggers.
         ".vscode", ".idea", ".devcontainer", ".devcontainer.json", ".fleet", ".zed", ".vim", ".vimrc", ".gvimrc", ".nvimrc", ".nvim.lua",
         ".exrc", ".emacs", ".emacs.d", ".dir-locals.el", ".gdbinit", ".lldbinit", ".pdbrc", ".pythonrc.py",
+        ".vs", ".venv",
+        # Interpreters that run what lies in their working directory.
+        ".rprofile", ".irbrc", ".pryrc", ".octaverc",
         # Agents, and the servers that they start.
         ".mcp.json", "mcp.json", ".claude", ".claude.json", ".cursor", ".codex", ".gemini", ".windsurf", ".continue", ".kiro", ".roo",
-        ".aider.conf.yml", ".opencode", "opencode.json",
+        ".aider.conf.yml", ".opencode", "opencode.json", ".amazonq", ".qwen", ".crush.json", "crush.json",
         # Package managers that start what the file names before anything else.
-        ".yarnrc", ".yarnrc.yml", ".pnpmfile.cjs",
+        ".npmrc", ".yarnrc", ".yarnrc.yml", ".pnpmfile.cjs",
     )
 )  # fmt: skip
 """Names of files and directories that some program executes, or takes commands from, because somebody merely opened the directory."""
@@ -35,13 +41,15 @@ _ENDINGS: Final = (".code-workspace", ".sublime-project")
 _OF_A_REPOSITORY: Final = frozenset({"config", "config.worktree", "hooks", "info", "modules", "objects", "refs", "worktrees"})
 _MAY_WRITE: Final = "VESPE_FILES_MAY_WRITE"
 _NEVER_READ: Final = "VESPE_FILES_NEVER_READ"
+_SHORT: Final = re.compile(r"([^.~]{1,6})~[0-9]+(\..*)?")
 _INVISIBLE: Final = dict.fromkeys([*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF])
 
 
 class Rules(NamedTuple):
     """What the user's own configuration says of files, as patterns of a shell over paths from the root.
 
-    A pattern without `/` fits a name at any depth; what fits a directory fits all that is beneath it.
+    A pattern without `/` fits a name at any depth; what fits a directory fits all that is beneath it. `**/` fits any directories,
+    or none.
     """
 
     may_write: tuple[str, ...] = ()
@@ -55,9 +63,9 @@ class Rules(NamedTuple):
     def why_not_written(self, parts: Sequence[str], exists: Callable[[str], bool]) -> str | None:
         """Say why a path, in its parts, must not be written, or None; `exists` says whether there is something at a path."""
         for part in parts:
-            if folded(part) in NEVER:
+            if _is_among(NEVER, part):
                 return f"lies in {part}, which tools may read and never write"
-        executed = next((part for part in parts if folded(part) in EXECUTED or folded(part).endswith(_ENDINGS)), None)
+        executed = next((part for part in parts if _is_among(EXECUTED, part) or folded(part).endswith(_ENDINGS)), None)
         if executed is None and not _makes_repository(parts, exists):
             return None
         if _fits(parts, self.may_write):
@@ -81,6 +89,17 @@ def folded(name: str) -> str:
     return name.translate(_INVISIBLE).casefold().rstrip(". ")
 
 
+def _is_among(names: frozenset[str], part: str) -> bool:
+    """Whether a part of a path is one of the names, as an NTFS volume reads it too: `.git::$INDEX_ALLOCATION` and `GIT~1` are `.git`.
+
+    https://git-scm.com/docs/git-config#Documentation/git-config.txt-coreprotectNTFS
+    """
+    if folded(part) in names or folded(part.partition(":")[0]) in names:
+        return True
+    short = _SHORT.fullmatch(folded(part))
+    return short is not None and any(f".{short[1]}" == name.rsplit(".", 1)[0][:7] or f".{short[1]}" == name[:7] for name in names)
+
+
 def _makes_repository(parts: Sequence[str], exists: Callable[[str], bool]) -> bool:
     """Whether a write could complete a bare repository: HEAD, and beside it objects, refs and a configuration that names programs.
 
@@ -97,8 +116,9 @@ def _fits(parts: Sequence[str], patterns: Iterable[str]) -> bool:
         return False
     names = [folded(part) for part in parts]
     for pattern in patterns:
-        wanted = pattern.strip("/").casefold()
-        shown = names if "/" not in wanted else ["/".join(names[: at + 1]) for at in range(len(names))]
-        if any(fnmatchcase(name, wanted) for name in shown):
-            return True
+        whole = re.sub(r"^(\./+)+", "", pattern).strip("/").casefold()
+        for wanted in (whole, whole.replace("**/", "")):
+            shown = names if "/" not in wanted else ["/".join(names[: at + 1]) for at in range(len(names))]
+            if any(fnmatchcase(name, wanted) for name in shown):
+                return True
     return False

@@ -5,7 +5,7 @@ from typing import Final
 
 from vespe import defaults
 from vespe.documents import strict_json
-from vespe.errors import StorageError
+from vespe.errors import InvalidDocument, StorageError
 from vespe.files import atomic
 from vespe.models import JsonObject
 
@@ -24,7 +24,12 @@ def file_name(name: str) -> str:
 
 
 def write_published(directory: str) -> list[str]:
-    """Write every published schema into a directory, which is made where it is missing; return the paths. Raises StorageError."""
+    """Write every published schema into a directory, which is made where it is missing; return the paths.
+
+    Raises StorageError, and InvalidDocument where the directory is a link, which can lead anywhere.
+    """
+    if os.path.islink(directory):
+        raise InvalidDocument("is a symbolic link, which Vespe does not follow", path=directory)
     try:
         os.makedirs(directory, exist_ok=True)
     except OSError as error:
