@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from vespe.errors import Refused
-from vespe.git import refs
 from vespe.kits import sources
 
 CASES = Path(__file__).parents[1] / "cases" / "git"
@@ -56,11 +55,6 @@ def test_a_source_is_its_kind_its_place_and_its_ref(text: str, kind: str, kept: 
 
 def test_a_branch_with_a_slash_is_a_ref() -> None:
     assert sources.check_ref("feature/rain") == "feature/rain"
-
-
-def test_only_a_whole_id_is_a_commit() -> None:
-    assert refs.is_commit("a" * 40) and refs.is_commit("0" * 64)
-    assert not any(refs.is_commit(ref) for ref in (None, "a" * 39, "A" * 40, "a" * 40 + "\n"))
 
 
 def test_a_relative_path_begins_at_the_base() -> None:

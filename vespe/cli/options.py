@@ -7,7 +7,6 @@ from typing import Any, TypeVar
 import click
 
 from vespe import errors
-from vespe.kits import lock
 from vespe.projects.workspace import find_root
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -46,4 +45,6 @@ user_option = click.option("--user", is_flag=True, help="The kits that you insta
 
 def lock_of(project_dir: str | None, *, user: bool) -> str:
     """Return the path of the project's lock, or of the user's own; raises ProjectNotFound."""
+    from vespe.kits import lock
+
     return lock.user_lock() if user else lock.project_lock(find_root(project_dir))

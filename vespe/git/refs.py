@@ -7,18 +7,13 @@ from typing import Final
 
 from vespe.errors import NotFound, OutputTooLarge, Refused
 from vespe.git import session as git_session
+from vespe.git.commit_id import is_commit
 from vespe.git.session import Session
 
-_COMMIT: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _MAX_LISTING: Final = 32 * 1024 * 1024
 _TAGS: Final = "refs/tags/"
 _VERSION: Final = re.compile(r"(?P<before>refs/tags/(?:[^\s^]*[/_-])?[vV]?)(?P<numbers>[0-9]{1,9}(?:\.[0-9]{1,9}){0,3})")
 _LINE: Final = re.compile(r"([0-9a-f]{40}(?:[0-9a-f]{24})?)\t(\S+)")
-
-
-def is_commit(ref: str | None) -> bool:
-    """Whether a ref is a whole commit id, which can mean only one thing."""
-    return ref is not None and bool(_COMMIT.fullmatch(ref))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from vespe.documents import fields, strict_json
 from vespe.errors import InvalidDocument, Refused, StorageError
 from vespe.files import atomic, locations
 from vespe.files.atomic import sweep_beside
-from vespe.git import refs
+from vespe.git.commit_id import is_commit
 from vespe.kits import names, sources
 from vespe.models import JsonObject, JsonValue
 
@@ -127,7 +127,7 @@ def _kit(kit_id: str, value: JsonValue, path: str) -> LockedKit:
         raise InvalidDocument("must be an array of plain paths", path=path, pointer=f"{at}/files")
     if not _DIGEST.fullmatch(texts["digest"] or ""):
         raise fields.wrong_type("v1: and 64 hex digits", texts["digest"], path=path, pointer=f"{at}/digest")
-    if texts["commit"] is not None and not refs.is_commit(texts["commit"]):
+    if texts["commit"] is not None and not is_commit(texts["commit"]):
         raise fields.wrong_type("a whole commit id", texts["commit"], path=path, pointer=f"{at}/commit")
     return LockedKit(
         kit_id=kit_id,

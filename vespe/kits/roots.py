@@ -103,12 +103,12 @@ def config_problem(document: JsonObject, kit_id: str) -> InvalidDocument | None:
 
 def _places(environ: Mapping[str, str] | None, project: str | None, only: str | None = None) -> Iterator[tuple[str, str, str]]:
     """Every directory that may be a kit (of the id `only`), with its root and the root's kind, the first that hits first."""
-    from vespe.kits import lock, store
-
     roots = kit_roots(environ)
     named = [row for row in roots if row[1] in ("env", LINK)]
     for root, kind in (*named, *lock_paths(project), *roots[len(named) :]):
         if kind in LOCKS:
+            from vespe.kits import lock, store
+
             kits = lock.read_lock(root)
             yield from ((store.kit_path(kits[kit_id].digest, kit_id), root, kind) for kit_id in sorted(kits) if only in (None, kit_id))
         else:

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from vespe.errors import InvalidDocument, NotFound, SourceUnavailable, TimedOut
-from vespe.git import refs
+from vespe.git.commit_id import is_commit
 from vespe.kits import fetch, install, review, sources, store
 from vespe.kits import lock as kit_lock
 from vespe.kits.fetch import Progress, Request
@@ -52,7 +52,7 @@ def moved_refs(kits: Mapping[str, LockedKit], lock: str) -> tuple[Moved, ...]:
     found = []
     groups: dict[tuple[str, str | None, str], list[str]] = {}
     for kit in kits.values():
-        if kit.commit is not None and not refs.is_commit(kit.ref):
+        if kit.commit is not None and not is_commit(kit.ref):
             groups.setdefault((kit.source, kit.ref, kit.commit), []).append(kit.kit_id)
     with store.staging() as directory:
         for (_, _, locked), ids in groups.items():

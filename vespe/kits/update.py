@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from vespe.errors import KitNotFound, Refused
-from vespe.git import refs
+from vespe.git.commit_id import is_commit
 from vespe.kits import changes as kit_changes
 from vespe.kits import install, removal, signatures, sources, store, sync
 from vespe.kits import lock as kit_lock
@@ -41,7 +41,7 @@ def chosen(kits: Mapping[str, LockedKit], kit_ids: Sequence[str], *, ref: str | 
     wanted = [kits[kit_id] for kit_id in dict.fromkeys(kit_ids or kits)]
     if ref is not None:
         return {kit.kit_id: replace(kit, ref=sources.check_ref(ref)) for kit in wanted}
-    return {kit.kit_id: kit for kit in wanted if not refs.is_commit(kit.ref)}
+    return {kit.kit_id: kit for kit in wanted if not is_commit(kit.ref)}
 
 
 @contextmanager

@@ -13,7 +13,6 @@ from vespe.errors import InvalidDocument, StorageError, UsageError
 from vespe.files import atomic
 from vespe.files.atomic import sweep_beside
 from vespe.models import JsonObject, JsonValue, ProjectConfig
-from vespe.trust import gate
 
 RESTRICTED: Final = frozenset(
     [
@@ -131,6 +130,8 @@ def set_active(root: str | os.PathLike[str], kit_ids: Iterable[str], *, active: 
     before = read_config(root)
     config = update_config(root, change)
     if active:
+        from vespe.trust import gate
+
         gate.carry_over(before, tuple(dict.fromkeys((*before.active_kits, *wanted))))
     return config
 

@@ -16,7 +16,6 @@ from vespe.documents.pointers import pointer_to
 from vespe.errors import InvalidDocument
 from vespe.lazy import jsonschema_rs
 from vespe.models import JsonObject, JsonValue
-from vespe.schemas import reference
 from vespe.schemas.bounds import is_bundled, pattern_places, reference_problems, size_problems, written
 from vespe.schemas.explain import MOST, Explainer, Violation, describe, named_properties
 from vespe.schemas.filling import NOTHING, filling_of
@@ -308,6 +307,8 @@ def _pattern_problems(schema: Any) -> list[Violation]:
 def _compiles(pattern: str, size: int) -> bool:
     try:
         if not _is_fast():
+            from vespe.schemas import reference
+
             reference.python_pattern(pattern)
             return True
         jsonschema_rs.Draft202012Validator({"pattern": pattern}, pattern_options=jsonschema_rs.RegexOptions(size_limit=size))
@@ -339,16 +340,27 @@ def _is_fast() -> bool:
         return False
 
 
+@cache
+def _engine() -> Any:
+    """Return the module that judges: jsonschema_rs, or what stands for it; importing the latter is left until it is needed."""
+    if _is_fast():
+        return jsonschema_rs
+    from vespe.schemas import reference
+
+    return reference
+
+
 def _meta() -> Any:
-    return jsonschema_rs.meta if _is_fast() else reference.meta
+    return _engine().meta
 
 
 def _refusal() -> type[Any]:
-    return jsonschema_rs.ValidationError if _is_fast() else reference.ValidationError
+    refusal: type[Any] = _engine().ValidationError
+    return refusal
 
 
 def _validator_for(schema: JsonValue) -> Any:
-    return jsonschema_rs.validator_for(schema, **_options()) if _is_fast() else reference.validator_for(schema)
+    return _engine().validator_for(schema, **(_options() if _is_fast() else {}))
 
 
 def _first_line(error: ValueError) -> str:
