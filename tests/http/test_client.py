@@ -11,7 +11,15 @@ from typing import Any
 import pytest
 
 from tests.support.loopback import Exchange, Loopback
-from vespe.errors import AddressRefused, Interrupted, InvalidArguments, OutputTooLarge, Refused, TimedOut, ToolExecutionError
+from vespe.errors import (
+    AddressRefused,
+    Interrupted,
+    InvalidArguments,
+    OutputTooLarge,
+    Refused,
+    TimedOut,
+    ToolExecutionError,
+)
 from vespe.http import client as http_client
 from vespe.http.client import Client, Request, Response
 from vespe.http.sockets import Dialler
@@ -186,6 +194,20 @@ def test_a_server_that_hangs_up_again_is_asked_twice_at_most(client: Client) -> 
         with pytest.raises(ToolExecutionError, match="without sending a response"):
             get(client, server.url())
     assert len(server.requests) == 3
+
+
+def test_a_server_that_answers_nonsense_is_not_asked_again(client: Client) -> None:
+    def nonsense_then(exchange: Exchange) -> bool:
+        if len(exchange.server.requests) == 1:
+            return exchange.reply(b"1")
+        exchange.send(b"nonsense\r\n\r\n")
+        return False
+
+    with Loopback(nonsense_then) as server:
+        assert get(client, server.url()).status == 200
+        with pytest.raises(ToolExecutionError, match="does not speak HTTP"):
+            get(client, server.url())
+    assert len(server.requests) == 2
 
 
 def test_a_server_that_hangs_up_on_a_new_connection_is_not_asked_again(client: Client) -> None:

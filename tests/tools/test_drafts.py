@@ -107,6 +107,33 @@ def test_what_stays_behind_is_named(here: str) -> None:
     assert [note.split(" from ")[0] for note in notes] == ["it imports beside", "it imports .x"]
 
 
+@pytest.fixture
+def package(here: str) -> Path:
+    """A directory whose package `app` has a function that imports its package, and one that does so when it runs."""
+    for name, text in {
+        "__init__.py": "",
+        "rates.py": "VAT = 3\n",
+        "top.py": "import json\nfrom app.rates import VAT\ndef tax(n: int) -> int:\n    return n * VAT\n",
+        "inner.py": "def tax(n: int) -> int:\n    import json\n    from app.rates import VAT\n    return n * VAT\n",
+    }.items():
+        Path(here, "app").mkdir(exist_ok=True)
+        Path(here, "app", name).write_text(text, encoding="utf-8")
+    return Path(here)
+
+
+@pytest.mark.parametrize("module", ["top", "inner"])
+def test_a_function_that_imports_its_own_package_is_told_that_this_is_not_copied(module: str, package: Path) -> None:
+    (note,) = draft_from_function(f"app/{module}.py:tax", directory=str(package)).notes
+    assert "imports app.rates" in note and "in-process" in note
+
+
+def test_a_module_s_name_is_refused_with_the_file_to_name_and_the_hint_works(package: Path) -> None:
+    with pytest.raises(UsageError, match="names a module") as refused:
+        draft_from_function("app.inner:tax", directory=str(package))
+    assert "`--from app/inner.py:tax`" in refused.value.hint
+    assert draft_from_function("app/inner.py:tax", directory=str(package)).name == "tax"
+
+
 def test_a_link_to_the_users_own_file_is_followed(here: str) -> None:
     os.symlink("calc.py", os.path.join(here, "link.py"))
     assert draft_from_function("link.py:calc", directory=here).files["link.py"].data == CALC.encode()

@@ -24,15 +24,15 @@ _STYLES: Final = {
 """How a cell looks that is just this word."""
 
 
-def show(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, text: int = -1, one_line: bool = False) -> None:
-    """Print rows: a table on a terminal, lines of tab-separated cells, without the header, in a pipe.
+def show(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, text: int = -1, one_line: bool = False, headed: bool = False) -> None:
+    """Print rows: a table on a terminal, lines of tab-separated cells in a pipe, under the header there only where it is `headed`.
 
     Where the terminal is too narrow, the column `text` gives way: it is folded, or with `one_line` cut with an ellipsis. All other
     cells (names, ids, commands) are always whole. Without rows nothing is printed.
     """
     cells = [["" if cell is None else inert_line(str(cell)) for cell in row] for row in rows]
     if not sys.stdout.isatty():
-        for row in cells:
+        for row in [columns, *cells] if headed else cells:
             click.echo("\t".join(row))
     elif len(cells) > _RICH_ROWS:
         _columns([list(columns), *cells])

@@ -1,5 +1,6 @@
 """A kit's source asked through one bare repository of ours: bounded in time, output and disk; no checkout, no prompt."""
 
+import errno
 import os
 import threading
 import time
@@ -76,7 +77,7 @@ def run(session: Session, *arguments: str, stdin: bytes = b"", cap_bytes: int, t
         most = MAX_FETCHED_BYTES // 2**20
         raise Refused(f"{session.what} sends more than {most} MiB for one commit, and was left", hint="nothing was changed") from None
     except ToolExecutionError as error:
-        if "on PATH" in str(error):
+        if error.details.get("errno") == errno.ENOENT and "directory" not in error.details:
             raise SourceUnavailable("git is not installed, or not on PATH", hint="install git 2.30 or newer") from None
         raise
     if done.returncode:

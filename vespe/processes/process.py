@@ -195,7 +195,9 @@ def _not_started(command: Command, number: int, stage: str) -> InvalidArguments 
     program, why = command.argv[0], os.strerror(number)
     details = {"program": program, "errno": number}
     if stage == "cwd":
-        return ToolExecutionError(f"{program} cannot start in the directory {command.cwd}: {why}", details=details)
+        return ToolExecutionError(
+            f"{program} cannot start in the directory {command.cwd}: {why}", details={**details, "directory": command.cwd}
+        )
     if number == errno.E2BIG:
         size = max(len(text.encode("utf-8", "surrogateescape")) for text in command.argv)
         return InvalidArguments(f"the arguments are longer than the operating system takes: the longest has {size} bytes")

@@ -1,5 +1,6 @@
 """A tool that is not on disk yet: its config.json and its files, from a template, from a function, or from the user's own files."""
 
+import ast
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -87,6 +88,12 @@ def draft_from_function(source: str, *, name: str | None = None, fields: Mapping
     the function cannot be a tool.
     """
     file, _, function = source.rpartition(":")
+    if (module := f"{file.replace('.', '/')}.py") and not file.endswith(".py") and os.path.isfile(os.path.join(directory, module)):
+        why = "a tool runs what is approved with it, and an approval does not cover the project's other code"
+        raise UsageError(
+            f"{file} names a module, and {why}",
+            hint=f"`--from {module}:{function}` copies the file; a function that needs its package is registered in-process",
+        )
     if not file or not function.isidentifier():
         raise UsageError(f"{source!r} does not name a function", hint="write it as FILE.py:function")
     if not os.path.isfile(os.path.join(directory, file)):
@@ -279,8 +286,26 @@ def _only_function(source: str, name: str, path: str) -> str:
 
 
 def _left_behind(source: str, path: str) -> list[str]:
-    """A sentence for each module that the file imports from beside itself: only the file is copied."""
-    beside, names = os.path.dirname(path), read_names(parse_source(source))
-    modules = dict.fromkeys(meaning.partition(".")[0] if meaning[:1] != "." else meaning for meaning in names.imports.values())
-    found = [m for m in modules if m[:1] == "." or any(os.path.exists(os.path.join(beside, m + end)) for end in (".py", "/__init__.py"))]
-    return [f"it imports {module} from beside it, which is not copied: put it into the tool's directory" for module in found]
+    """A sentence for each module that the file imports from beside itself or from its own package: only the file is copied."""
+    places = [os.path.dirname(os.path.abspath(path))]
+    while os.path.isfile(os.path.join(places[-1], "__init__.py")):
+        places.append(os.path.dirname(places[-1]))
+    found = [m for m in _imported(source) if m[:1] == "." or any(_is_module(os.path.join(place, m.partition(".")[0])) for place in places)]
+    advice = "put it into the tool's directory, or register the function in-process"
+    return [f"it imports {module} from its own project, which is not copied: {advice}" for module in found]
+
+
+def _is_module(path: str) -> bool:
+    return any(os.path.exists(path + end) for end in (".py", "/__init__.py"))
+
+
+def _imported(source: str) -> dict[str, None]:
+    """Return the modules that a source imports anywhere, within its functions too; a relative one has its dots."""
+    found: dict[str, None] = {}
+    for node in ast.walk(parse_source(source)):
+        if isinstance(node, ast.Import):
+            found |= dict.fromkeys(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            dots = "." * node.level
+            found |= dict.fromkeys([dots + node.module] if node.module else [dots + alias.name for alias in node.names])
+    return found

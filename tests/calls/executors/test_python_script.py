@@ -345,6 +345,11 @@ def test_p17_a_tool_that_raises_invalid_arguments_tells_the_model_what_to_mend(w
         workshop.run(body, {"path": ".."})
 
 
+def test_a_module_that_is_missing_is_not_taken_for_a_package_alone(workshop: Workshop) -> None:
+    assert "copy a module of your own beside the script" in workshop.failure("import sibling\ndef f(): return 1").hint
+    assert workshop.failure("def f(): raise ImportError('mine')").hint == ""
+
+
 def test_an_error_of_vespes_own_is_told_as_its_sentence(workshop: Workshop) -> None:
     body = "from vespe.errors import KitNotFound\n\ndef f():\n    raise KitNotFound('k')\n"
     with pytest.raises(ToolExecutionError, match=r"^no kit is called 'k'$"):

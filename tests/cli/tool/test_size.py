@@ -32,7 +32,18 @@ def test_one_api_alone_can_be_asked_for_and_the_method_is_said(command: Command,
     python_tool(project / ".vespe/tools/tool-a", "a", "return 1")
     said = command("tool", "list", "--size", "--as", "mcp")
     rows = [line.split("\t") for line in said.out.splitlines()]
-    assert [row[0] for row in rows] == ["a", "total"] and rows[0][2] == rows[1][2] and "estimated" in said.err
+    assert rows[0] == ["NAME", "SCOPE", "MCP CHARS / TOKENS"]
+    assert [row[0] for row in rows[1:]] == ["a", "total"] and rows[1][2] == rows[2][2] and "estimated" in said.err
+
+
+def test_in_a_pipe_a_header_says_which_column_is_which_api(command: Command) -> None:
+    header, *rows = command("tool", "list", "--size").out.splitlines()
+    assert [name.partition(" ")[0].lower() for name in header.split("\t")[2:]] == list(SHAPES)
+    assert all(len(row.split("\t")) == 2 + len(SHAPES) for row in rows)
+
+
+def test_a_mistyped_api_is_told_the_near_one(command: Command) -> None:
+    assert "did you mean openai" in command("tool", "list", "--size", "--as", "opnai").err
 
 
 def test_broken_tools_have_no_size(command: Command, project: Path) -> None:

@@ -128,6 +128,12 @@ def _execution(finished: process.Finished, implementation: Implementation) -> Ex
     return Execution(result=answer.get("result"), logs=logs, notes=(*notes, *answer.get("notes", ())))
 
 
+_ABSENT: Final = (
+    "a tool has only what is in its directory and what it declares: copy a module of your own beside the script; "
+    'name a package that you know in it: `# /// script`, `# dependencies = ["NAME"]`, `# ///`'
+)
+
+
 def _told(error: JsonObject, logs: str) -> ToolExecutionError | InvalidArguments:
     """The error that the child tells, as the class that its kind means."""
     message, pointer = str(error.get("message")), str(error.get("pointer", ""))
@@ -137,7 +143,7 @@ def _told(error: JsonObject, logs: str) -> ToolExecutionError | InvalidArguments
         return InvalidOutput(f"the result{' at ' + pointer if pointer else ''} {message}", details=_details(logs, pointer=pointer))
     fields = {key: error[key] for key in ("exception", "traceback") if key in error}
     missing = error.get("exception") == "ModuleNotFoundError"
-    hint = 'name it in the script: `# /// script`, `# dependencies = ["NAME"]`, `# ///`' if missing else ""
+    hint = _ABSENT if missing else ""
     return ToolExecutionError(message, hint=hint, details=_details(logs, **fields))
 
 

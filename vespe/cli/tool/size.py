@@ -7,6 +7,7 @@ from vespe import errors
 from vespe.adapters import SHAPES, cost
 from vespe.adapters.cost import CHARACTERS_PER_TOKEN, Size
 from vespe.cli import report, tables
+from vespe.cli.near import meant
 from vespe.models import JsonObject, Row
 from vespe.projects.workspace import Workspace
 
@@ -14,7 +15,7 @@ from vespe.projects.workspace import Workspace
 def tell(workspace: Workspace, rows: Sequence[Row], *, shape: str | None, as_json: bool) -> None:
     """Print the sizes of the rows' tools, the broken ones left out; raises UsageError for an API that is not known."""
     if shape is not None and shape not in SHAPES:
-        raise errors.UsageError(f"there is no API {shape!r}", hint=f"choose one of {', '.join(SHAPES)}")
+        raise errors.UsageError(f"there is no API {shape!r}", hint=meant(shape, SHAPES) or f"choose one of {', '.join(SHAPES)}")
     shapes = [shape] if shape else list(SHAPES)
     measured = _measured(workspace, rows, shapes)
     totals = {name: cost.total(each[name] for _, each in measured) for name in shapes}
@@ -26,7 +27,8 @@ def tell(workspace: Workspace, rows: Sequence[Row], *, shape: str | None, as_jso
         _for_a_person(measured, totals, shape or min(totals, key=lambda name: totals[name].tokens))
         return
     lines = [(row.entry.name, row.entry.scope, *_cells(each)) for row, each in measured]
-    tables.show(("NAME", "SCOPE", *(f"{name.upper()} CHARS / TOKENS" for name in shapes)), [*lines, ("total", "", *_cells(totals))])
+    columns = ("NAME", "SCOPE", *(f"{name.upper()} CHARS / TOKENS" for name in shapes))
+    tables.show(columns, [*lines, ("total", "", *_cells(totals))], headed=True)
     report.note(f"tokens: {_method(totals)}")
 
 
