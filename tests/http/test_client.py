@@ -11,15 +11,7 @@ from typing import Any
 import pytest
 
 from tests.support.loopback import Exchange, Loopback
-from vespe.errors import (
-    AddressRefused,
-    Interrupted,
-    InvalidArguments,
-    OutputTooLarge,
-    Refused,
-    TimedOut,
-    ToolExecutionError,
-)
+from vespe.errors import AddressRefused, Interrupted, InvalidArguments, OutputTooLarge, Refused, TimedOut, ToolExecutionError
 from vespe.http import client as http_client
 from vespe.http.client import Client, Request, Response
 from vespe.http.sockets import Dialler

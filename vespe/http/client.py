@@ -261,8 +261,8 @@ def _translated(host: str) -> Iterator[None]:
     except sockets.ConnectionBroken as error:
         raise ConnectionLost(f"the connection to {host} broke: {error}") from error
     except httpcore2.RemoteProtocolError as error:
-        # What breaks the protocol is h11's own error beneath; a server that hung up before its first byte broke nothing.
-        kind = ToolExecutionError if error.__cause__ else ConnectionLost
+        # What breaks the protocol is an error of h11's, which this one holds; a server that hung up before its first byte broke nothing.
+        kind = ToolExecutionError if any(isinstance(inner, Exception) for inner in error.args) else ConnectionLost
         raise kind(f"{host} does not speak HTTP as it should: {error}") from error
     except httpcore2.LocalProtocolError as error:
         raise InvalidArguments(f"the request cannot be said in HTTP: {error}") from error
