@@ -129,9 +129,19 @@ def test_p1_an_approval_of_an_earlier_version_is_asked_for_again_with_its_reason
 def test_p2_a_windows_checkout_of_the_same_text_is_the_same_project(clone: Path) -> None:
     approve_bytes(clone)
     for path in tools(clone).rglob("*"):
-        if path.is_file() and path.suffix not in (".pyc", ".sh"):
+        if path.is_file() and path.suffix in (".py", ".json", ".md"):
             path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
     assert check(clone).kind == "content"
+
+
+@pytest.mark.parametrize("name", ["deploy", "mode.txt", "deploy.sh"])
+def test_p2_other_line_ends_of_what_a_shell_may_read_revoke_whether_or_not_it_says_that_it_is_a_program(clone: Path, name: str) -> None:
+    path = tools(clone) / "tool-a" / name
+    path.write_text("mode=dry-run\ncase $mode in dry-run) echo dry;; *) echo real;; esac # all\n", encoding="utf-8")
+    approve_bytes(clone)
+    assert check(clone).kind == "content"
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    assert changes(clone) == (f"changed tools/tool-a/{name}",)
 
 
 @pytest.mark.parametrize("name", ["tool-a/main.py", "tool-b/run.sh"])
@@ -429,10 +439,12 @@ def test_approved_bytes_are_pinned_as_a_private_copy_that_goes_away(clone: Path,
 
 
 def test_a_pinned_copy_keeps_the_line_ends_of_its_checkout(clone: Path, scratch: Path) -> None:
+    description = tools(clone) / "tool-a" / "description.md"
+    description.write_bytes(b"one\ntwo\n")
     approve_bytes(clone)
-    (tools(clone) / "tool-a" / "assets" / "words.txt").write_bytes(b"one\r\ntwo\r\n")
+    description.write_bytes(b"one\r\ntwo\r\n")
     with gate.pinned(tool(clone, "tool-a"), check(clone)) as place:
-        assert Path(place, "assets", "words.txt").read_bytes() == b"one\r\ntwo\r\n"
+        assert Path(place, "description.md").read_bytes() == b"one\r\ntwo\r\n"
 
 
 def test_what_a_tool_leaves_in_its_pinned_copy_goes_away_too(clone: Path, scratch: Path) -> None:

@@ -87,6 +87,12 @@ class CallPath:
         """Raise NotTrusted where the project as a whole may not run anything: what is sent elsewhere asks this first."""
         self._granted(None)
 
+    @contextmanager
+    def approved(self, tool: Tool) -> Iterator[Tool]:
+        """Return a tool in a directory with the bytes that may run, for what is sent elsewhere. Raises as `run` does, and as a call."""
+        with self._approved(tool, self._granted(None)) as (found, directory):
+            yield replace(found, directory=tool.directory and directory)
+
     def run(self, call: Call, *, cancel: threading.Event | None = None) -> Outcome:
         """Run one call to its Outcome.
 

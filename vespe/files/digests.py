@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 SCHEME: Final = "v1:"
+_SOURCES: Final = (".py", ".json", ".md")
+"""Files whose readers take both line ends for the same: Python, JSON and people. A shell and most of what reads data do not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,17 +45,22 @@ def manifest_of(files: Mapping[str, File]) -> bytes:
     return "".join(lines).encode("utf-8")
 
 
+def keeps_line_ends(path: str, *, executable: bool) -> bool:
+    """Say whether every byte of a file counts, its line ends too."""
+    return executable or not path.endswith(_SOURCES)
+
+
 class TextDigest:
     """SHA-256 of a stream in which CRLF counts as LF, where every one of its line ends is a CRLF; else of the bytes as they are.
 
     That is what git does to text on a checkout with other line ends, so that such a checkout is the same project. One CR more is
-    a change, which can send a shell another way. So is any in a program: what is `executable`, or begins with `#!`, and what
-    holds a NUL is not text.
+    a change, which can send a shell another way. So is any where they count (`exact`, see `keeps_line_ends`), and in what
+    begins with `#!`; what holds a NUL is not text.
     """
 
-    def __init__(self, *, executable: bool = False) -> None:
+    def __init__(self, *, exact: bool = False) -> None:
         self._raw = hashlib.sha256()
-        self._text: hashlib._Hash | None = None if executable else hashlib.sha256()
+        self._text: hashlib._Hash | None = None if exact else hashlib.sha256()
         self._head = self._held = b""
 
     def update(self, chunk: bytes) -> None:

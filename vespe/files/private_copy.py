@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 
 from vespe.files import atomic, staging, walk
-from vespe.files.digests import TextDigest, Tree
+from vespe.files.digests import TextDigest, Tree, keeps_line_ends
 
 _YOUNG_S = 10.0
 _MOST_SEEN = 10_000
@@ -46,7 +46,7 @@ class _Copy:
             os.makedirs(os.path.dirname(target), mode=0o700, exist_ok=True)
             mode = 0o700 if status.st_mode & stat.S_IXUSR else 0o600
             written = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
-        digest = hashlib.sha256() if self._raw else TextDigest(executable=mode == 0o700)
+        digest = hashlib.sha256() if self._raw else TextDigest(exact=keeps_line_ends(path, executable=mode == 0o700))
         try:
             for chunk in walk.chunks(descriptor, status):
                 digest.update(chunk)

@@ -7,7 +7,7 @@ import stat
 from collections.abc import Callable, Iterable
 from typing import Final, TypeAlias
 
-from vespe.files.digests import File, TextDigest, Tree
+from vespe.files.digests import File, TextDigest, Tree, keeps_line_ends
 
 MAX_ENTRIES: Final = 200_000
 """Files and directories of one tree; 10,000 tools of three files each are 40,000."""
@@ -66,7 +66,7 @@ def open_beneath(root: str, *names: str) -> int:
 
 def hash_file(path: str, descriptor: int, status: os.stat_result) -> str:
     """Return the SHA-256 (hex) of an open file's normalised bytes: the plain Visit."""
-    digest = TextDigest(executable=bool(status.st_mode & stat.S_IXUSR))
+    digest = TextDigest(exact=keeps_line_ends(path, executable=bool(status.st_mode & stat.S_IXUSR)))
     for chunk in chunks(descriptor, status):
         digest.update(chunk)
     return digest.hexdigest()

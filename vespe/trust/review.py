@@ -11,7 +11,7 @@ from vespe import defaults
 from vespe.documents import strict_json
 from vespe.errors import NotTrusted, Refused
 from vespe.files import digests, identity, walk
-from vespe.files.digests import File, TextDigest
+from vespe.files.digests import File, TextDigest, keeps_line_ends
 from vespe.files.identity import Place
 from vespe.models import JsonObject, JsonValue, ProjectConfig
 from vespe.tools import directory as tool_directory
@@ -156,7 +156,7 @@ class _Keeping:
         self._left -= len(data)
         if self._left > 0 or path.endswith(f"/{defaults.CONFIG_FILE}") or _SCRIPT_BLOCK.encode() in data:
             self.kept[path] = data
-        digest = TextDigest(executable=bool(status.st_mode & stat.S_IXUSR))
+        digest = TextDigest(exact=keeps_line_ends(path, executable=bool(status.st_mode & stat.S_IXUSR)))
         digest.update(data)
         return digest.hexdigest()
 

@@ -8,10 +8,15 @@ import pytest
 from tests.support.ondisk import python_tool, write_kit
 from vespe.calls.batch import parcel as parcels
 from vespe.calls.batch.parcel import opened, pack
+from vespe.calls.path import CallPath
+from vespe.calls.registry import ToolRegistry
 from vespe.errors import Refused
 from vespe.files import locations
+from vespe.kits import origins, staging, store
 from vespe.models import Call, Tool
 from vespe.projects.workspace import open_workspace
+from vespe.tools import directory as tool_directory
+from vespe.trust import approvals
 
 NUMBER = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
 
@@ -41,6 +46,27 @@ def test_a_kits_tool_takes_its_kits_configuration_along(project: Path, tmp_path:
     monkeypatch.delenv("VESPE_KITS_PATH")
     path, tool = opened(parcel)
     assert tool.scope == "sums" and path.run_tool(tool, Call(tool="double", arguments={"n": 4})).result == 8
+
+
+@pytest.mark.parametrize("approved", [True, False])
+def test_only_what_may_run_here_is_sent_elsewhere(project: Path, tmp_path: Path, approved: bool) -> None:
+    source = write_kit(tmp_path / "src", "sums")
+    python_tool(source / "tool-double", "double", "return inputs['n'] * 2", schema=NUMBER)
+    with store.staging() as directory, store.locked():
+        staged = staging.stage(origins.folder_tree(str(source), "sums"), directory)
+        staging.commit(staged)
+    if approved:
+        approvals.store_kit(staged.digest, str(source))
+    kit = Path(store.kit_path(staged.digest, "sums"))
+    path = CallPath(workspace=open_workspace(project), registry=ToolRegistry(), trusted=True)
+    tool = tool_directory.load(str(kit / "tool-double"), scope="sums", kit_id="sums")
+    if not approved:
+        with pytest.raises(Refused, match="never approved"), path.approved(tool):
+            pass
+        return
+    with path.approved(tool) as found:
+        sent, there = opened(pack(found))
+    assert sent.run_tool(there, Call(tool="double", arguments={"n": 4})).result == 8
 
 
 def test_what_was_changed_in_the_cache_is_unpacked_anew(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:

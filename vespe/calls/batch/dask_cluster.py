@@ -24,8 +24,8 @@ def run_on_dask(items: Iterable[Item], tool: Tool, path: CallPath, plan: Plan, *
 
     The workers get the tool's files by digest and use their own configuration and secrets. Raises MissingExtra, SourceUnavailable.
     """
-    path.check_trust()
-    parcel = parcels.pack(tool)
+    with path.approved(tool) as approved:
+        parcel = parcels.pack(approved)
     with _client(address, plan) as client:
         _refuse_other_versions(client)
         engine = _Dask(client, client.submit(_itself, parcel, key=f"vespe-{parcel.digest}"))

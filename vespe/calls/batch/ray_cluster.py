@@ -21,8 +21,8 @@ def run_on_ray(items: Iterable[Item], tool: Tool, path: CallPath, plan: Plan, *,
 
     The workers get the tool's files by digest and use their own configuration and secrets. Raises MissingExtra, SourceUnavailable.
     """
-    path.check_trust()
-    parcel = parcels.pack(tool)
+    with path.approved(tool) as approved:
+        parcel = parcels.pack(approved)
     _connect(address, plan)
     try:
         yield from run_on_engine(items, tool, _Ray(ray.put(parcel)), plan)
