@@ -25,6 +25,7 @@ OWNERS = {
     "distributed": "calls.batch.dask_cluster",
     "ray": "calls.batch.ray_cluster",
     "jsonschema_rs": "schemas.validator",
+    "packaging": "calls.executors.script_environments",
     "platformdirs": "files.locations",
     "hypothesis": "calls.fuzzing",
     "hypothesis_jsonschema": "calls.fuzzing",

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     import jsonschema
     import jsonschema_rs
     import jsonschema_specifications  # type: ignore[import-untyped]  # it has no types
+    import packaging.specifiers as packaging_specifiers
     import platformdirs
     import ray
     import referencing
@@ -57,6 +58,7 @@ __all__ = [
     "jsonschema",
     "jsonschema_rs",
     "jsonschema_specifications",
+    "packaging_specifiers",
     "platformdirs",
     "pwd",
     "ray",
@@ -79,6 +81,7 @@ __all__ = [
 _DOTTED: Final = {
     "concurrent_futures": "concurrent.futures",
     "email_utils": "email.utils",
+    "packaging_specifiers": "packaging.specifiers",
     "rich_box": "rich.box",
     "rich_console": "rich.console",
     "rich_table": "rich.table",

@@ -84,11 +84,13 @@ def test_any_lines_are_metadata_or_a_sentence(lines: list[str]) -> None:
         (">=3.12", False),
         ("<3", False),
         (">=3,<4", True),
-        ("~=3.11", None),
+        ("~=3.11", True),
+        ("~=3.12", False),
+        ("~=3.11.0, !=3.11.7", False),
         (">=3.11.*", None),
-        (">=3.11rc1", None),
+        (">=3.11rc1", True),
         ("nonsense", None),
     ],
 )
-def test_a_simple_specifier_is_read_and_any_other_is_left_to_pip(specifier: str, expected: bool | None) -> None:
+def test_a_specifier_is_read_as_pip_reads_it_and_what_is_none_is_left_to_pip(specifier: str, expected: bool | None) -> None:
     assert python_satisfies(specifier, (3, 11, 7)) is expected

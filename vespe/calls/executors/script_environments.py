@@ -12,7 +12,7 @@ from typing import Any, Final
 from vespe import defaults
 from vespe.errors import InvalidDocument, ToolExecutionError
 from vespe.files import atomic, locations, staging
-from vespe.lazy import tomllib
+from vespe.lazy import packaging_specifiers, tomllib
 from vespe.processes import process
 
 _TIMEOUT_S: Final = 600.0
@@ -95,7 +95,6 @@ def _refusal(dependencies: tuple[str, ...], finished: process.Finished) -> ToolE
 
 
 _OPEN, _CLOSE = "# /// script", "# ///"
-_CLAUSE: Final = re.compile(r"\s*(==|!=|>=|<=|>|<)\s*(\d+(?:\.\d+){0,2})(\.\*)?\s*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,21 +126,11 @@ def read_metadata(source: bytes, *, path: str = "") -> Metadata:
 
 
 def python_satisfies(specifier: str, version: tuple[int, int, int]) -> bool | None:
-    """Whether a Python version satisfies a specifier such as `>=3.11,<4`; None where it says more than is read here."""
-    for clause in filter(str.strip, specifier.split(",")):
-        found = _CLAUSE.fullmatch(clause)
-        if found is None or (found[3] and found[1] not in ("==", "!=")):
-            return None
-        parts = tuple(int(part) for part in found[2].split("."))
-        wanted = parts if found[3] else parts + (0,) * (3 - len(parts))
-        if not _holds(found[1], version[: len(wanted)], wanted):
-            return False
-    return True
-
-
-def _holds(operator: str, here: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
-    order = (here > wanted) - (here < wanted)
-    return {"==": order == 0, "!=": order != 0, ">=": order >= 0, "<=": order <= 0, ">": order > 0, "<": order < 0}[operator]
+    """Whether a Python version satisfies a version specifier such as `~=3.11`; None if it is not one (PEP 440)."""
+    try:
+        return packaging_specifiers.SpecifierSet(specifier).contains(".".join(map(str, version)), prereleases=True)
+    except packaging_specifiers.InvalidSpecifier:
+        return None
 
 
 def _blocks(lines: list[str]) -> list[tuple[int, str]]:
