@@ -520,3 +520,11 @@ def test_a_call_works_where_the_caller_has_closed_its_own_streams() -> None:
 def test_the_duration_is_that_of_the_call() -> None:
     finished: Finished = run(command("sleep", "0.2"))
     assert finished.duration_s >= 0.2
+
+
+@pytest.mark.parametrize("junk", [r"zz\n", r"\n", r"E\n", r"E 99999999999999999999\n", r"F 1\n", r"F x y\n"])
+def test_p27_junk_on_the_status_pipe_which_root_can_write_is_no_word_of_the_supervisor(junk: str) -> None:
+    said = run(
+        shell(f"for fd in /proc/$PPID/fd/*; do case $(readlink $fd) in pipe:*) printf '{junk}' >$fd;; esac; done 2>/dev/null; exit 3")
+    )
+    assert said.returncode == 3

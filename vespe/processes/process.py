@@ -3,6 +3,7 @@
 import contextlib
 import errno
 import os
+import re
 import selectors
 import threading
 import time
@@ -15,6 +16,8 @@ from vespe.errors import Interrupted, InvalidArguments, OutputTooLarge, TimedOut
 from vespe.processes.signals import interruptible, uninterruptible
 from vespe.processes.supervised_tree import Supervised, payload
 
+_SAID = re.compile(rb"[ES] [0-9]{1,9}|F [0-9]{1,9} [a-z]+")
+"""What the supervisor says on its status pipe; a tool that runs as root can write anything else into it."""
 _PATIENCE_S = 0.4
 """How long after a tree's last KILL the call still waits for its supervisor."""
 _CANCEL_POLL_S = 0.05
@@ -150,7 +153,7 @@ class _Call(Supervised):
 
     def finished(self) -> Finished:
         """What became of the process, or the error that says why not."""
-        said = dict(line.split(b" ", 1) for line in self.outputs["status"].kept.splitlines())
+        said = {line[:1]: line[2:] for line in self.outputs["status"].kept.splitlines() if _SAID.fullmatch(line)}
         self._raise_what_ended_it()
         if b"F" in said:
             number, stage = said[b"F"].split(b" ")
