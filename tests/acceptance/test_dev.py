@@ -92,7 +92,7 @@ def test_a_python_that_is_missing_or_too_old_is_a_sentence(dev: Run, tmp_path: P
     older = tmp_path / "python3.10"
     older.write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
     older.chmod(0o755)
-    assert "is no Python 3.11 or later" in dev("test", PYTHON=str(older)).stderr
+    assert "is not Python 3.11 or later" in dev("test", PYTHON=str(older)).stderr
 
 
 def test_cleaning_removes_a_virtual_environment_and_nothing_else(dev: Run, environment: Path, tmp_path: Path) -> None:
