@@ -24,7 +24,7 @@ def shout(text: str, times: int = 1) -> str:
 
 @pytest.fixture
 def shout(home: Path, tmp_path: Path) -> Any:
-    (tmp_path / "notes.py").write_text(SOURCE)
+    (tmp_path / "notes.py").write_text(SOURCE, encoding="utf-8")
     spec = importlib.util.spec_from_file_location("notes_of_a_test", tmp_path / "notes.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -43,7 +43,7 @@ def test_a_saved_function_is_a_tool_of_the_project_that_runs_at_once(shout: Any,
 def test_a_saved_function_may_stand_in_any_directory_once(shout: Any, tmp_path: Path) -> None:
     saved = shout.save(tmp_path / "kit")
     assert saved.directory is not None
-    assert json.loads((Path(saved.directory) / "config.json").read_text())["name"] == "shout"
+    assert json.loads((Path(saved.directory) / "config.json").read_text(encoding="utf-8"))["name"] == "shout"
     with pytest.raises(UsageError, match="already a tool called 'shout'"):
         shout.save(tmp_path / "kit")
 

@@ -29,7 +29,7 @@ def run(directory: Path, *arguments: str) -> str:
 @pytest.fixture
 def directory(home: Path, tmp_path: Path) -> Path:
     (tmp_path / "test_tools.py").write_text(MODULE)
-    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    (tmp_path / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
     return tmp_path
 
 
@@ -52,6 +52,6 @@ def test_the_examples_of_tools_on_disk_are_items(directory: Path) -> None:
 
 def test_a_config_that_cannot_be_read_is_a_sentence(directory: Path) -> None:
     (directory / "tool-x").mkdir()
-    (directory / "tool-x/config.json").write_text("{")
+    (directory / "tool-x/config.json").write_text("{", encoding="utf-8")
     said = run(directory, "--vespe-examples", "tool-x")
     assert "1 error" in said and "INTERNALERROR" not in said

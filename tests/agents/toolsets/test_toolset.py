@@ -58,7 +58,7 @@ def test_functions_a_project_and_a_kit_are_one_set(made: Project) -> None:
 
 def test_no_project_is_needed(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "a.txt").write_text("hello")
+    (tmp_path / "a.txt").write_text("hello", encoding="utf-8")
     tools = Toolset(double, "file_io_without_git")
     assert tools.call("double", n=4).unwrap() == 8
     assert "hello" in str(tools.call("read_file", path="a.txt").unwrap())
@@ -153,7 +153,9 @@ def test_a_projects_tool_needs_a_word_and_a_function_of_the_program_does_not(mad
 
 def test_what_the_project_denies_is_denied_to_a_model_whatever_is_approved(made: Project) -> None:
     config = Path(made.root) / ".vespe/config.json"
-    config.write_text(json.dumps(json.loads(config.read_text()) | {"approvals": {"deny": ["count", "double"]}}))
+    config.write_text(
+        json.dumps(json.loads(config.read_text(encoding="utf-8")) | {"approvals": {"deny": ["count", "double"]}}), encoding="utf-8"
+    )
     tools = Toolset(double, Project(made.root), approve="all")
     assert ["denies this call" in text for text in told(tools.answer(chat(("count", {}), ("double", {"n": 1}))))] == [True, True]
 
