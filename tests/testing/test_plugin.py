@@ -28,7 +28,7 @@ def run(directory: Path, *arguments: str) -> str:
 
 @pytest.fixture
 def directory(home: Path, tmp_path: Path) -> Path:
-    (tmp_path / "test_tools.py").write_text(MODULE)
+    (tmp_path / "test_tools.py").write_text(MODULE, encoding="utf-8")
     (tmp_path / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
     return tmp_path
 
