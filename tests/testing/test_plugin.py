@@ -22,7 +22,7 @@ def test_itself():
 
 def run(directory: Path, *arguments: str) -> str:
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "vespe.testing.plugin", "-q", "-rA", *arguments]
-    done = subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=directory, capture_output=True, text=True, encoding="utf-8", check=False)
     return done.stdout + done.stderr
 
 
