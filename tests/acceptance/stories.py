@@ -54,6 +54,7 @@ class Stage:
             input=stdin,
             capture_output=True,
             text=True,
+            encoding="utf-8",
             timeout=120,
             check=False,
         )
@@ -78,7 +79,15 @@ class Stage:
     def git(self, *arguments: str, cwd: Path | None = None) -> str:
         """Run git and return what it printed."""
         done = subprocess.run(
-            ["git", *arguments], cwd=cwd or self.here, env=self.environment, capture_output=True, text=True, timeout=60, check=True
+            ["git", *arguments],
+            cwd=cwd or self.here,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            encoding="utf-8",
+            timeout=60,
+            check=True,
         )
         return done.stdout.strip()
 

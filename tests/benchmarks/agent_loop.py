@@ -38,7 +38,7 @@ def main() -> None:
 def measured(turns: int, kept: str) -> tuple[float, ...]:
     """Return the seconds on the clock and of the processor, and the peak of memory in MiB, of a run in a process of its own."""
     command = [sys.executable, "-m", "tests.benchmarks.agent_loop", "--one", str(turns), kept]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    done = subprocess.run(command, check=True, capture_output=True, text=True, encoding="utf-8")
     return tuple(map(float, done.stdout.split()))
 
 

@@ -94,13 +94,15 @@ print(judge.violations({"n": "x", "m": 2}))
 
 
 def test_where_the_fast_engine_has_no_wheel_the_reference_judges() -> None:
-    done = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True, encoding="utf-8", check=False)
     assert done.returncode == 0 and "must be an integer" in done.stdout and "`m` is not allowed" in done.stdout, done.stderr
 
 
 def test_the_reference_is_not_loaded_where_the_fast_engine_is_there() -> None:
     code = "import sys; from vespe.schemas import validator as v; v.compile_schema({'type': 'object'}, closed=True).is_valid({})"
-    done = subprocess.run([sys.executable, "-c", f"{code}; print('jsonschema' in sys.modules)"], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", f"{code}; print('jsonschema' in sys.modules)"], capture_output=True, text=True, encoding="utf-8", check=True
+    )
     assert done.stdout == "False\n"
 
 

@@ -68,7 +68,9 @@ def test_a_name_is_judged_by_the_addresses_that_it_has() -> None:
 def test_p37_an_address_of_this_machine_is_refused_though_it_is_not_private() -> None:
     judge = "from vespe.calls.executors.mcp import session; session._judge('a.example', ['192.0.2.2'], 80, [])"
     network = 'ip link set lo up && ip address add 192.0.2.2/32 dev lo && exec "$0" -c "$1"'
-    inside = subprocess.run(["unshare", "-rn", "sh", "-c", network, sys.executable, judge], capture_output=True, text=True, check=False)
+    inside = subprocess.run(
+        ["unshare", "-rn", "sh", "-c", network, sys.executable, judge], capture_output=True, text=True, encoding="utf-8", check=False
+    )
     if "vespe" not in inside.stderr:
         pytest.skip("no network namespaces here")
     assert "an address of this machine" in inside.stderr
