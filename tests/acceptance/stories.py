@@ -85,7 +85,6 @@ class Stage:
             capture_output=True,
             text=True,
             encoding="utf-8",
-            encoding="utf-8",
             timeout=60,
             check=True,
         )
