@@ -42,7 +42,8 @@ def refuse_outside(path: str, root: str) -> None:
     """Raise Refused where a file of the project at `root` is a link, or lies behind one, that leads out of the project."""
     real, inside = os.path.realpath(path), os.path.join(os.path.realpath(root), "")
     if os.path.abspath(path).startswith(os.path.join(os.path.abspath(root), "")) and not real.startswith(inside):
-        raise Refused(f"{path} leads out of the project, to {real}", hint=f"if that is the file you mean: --file {shlex.quote(real)}")
+        hint = f"if that is the file you mean: vespe mcp config CLIENT --write --file {shlex.quote(real)}"
+        raise Refused(f"{path} leads out of the project, to {real}", hint=hint)
 
 
 def read(path: str) -> str:
