@@ -10,7 +10,7 @@ from pathlib import Path
 from tests.support.ondisk import python_tool, vespe, write_tool
 from vespe import report_message, report_progress
 from vespe.calls.registry import ToolRegistry
-from vespe.mcp_server import http_gate, http_server, stdio
+from vespe.mcp_server import stdio
 from vespe.mcp_server.tools import ServedTools
 from vespe.projects.workspace import open_workspace
 
@@ -123,6 +123,8 @@ def serve(root: str, how: str) -> None:
     served = ServedTools(open_workspace(root), registry=registry)
     if how == "stdio":
         return stdio.serve(served)
+    from vespe.mcp_server import http_gate, http_server  # the SDK that it brings takes a second, which stdio need not pay
+
     listener = http_server.bound("127.0.0.1", int(how))
     sys.stdout.write(f"{listener.getsockname()[1]}\n")
     sys.stdout.flush()
