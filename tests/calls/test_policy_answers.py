@@ -58,7 +58,7 @@ def test_forgetting_takes_one_tools_answers_or_all(project: Path) -> None:
 
 
 def test_no_answer_can_be_kept_where_there_is_no_project(tmp_path: Path, home: Path) -> None:
-    with pytest.raises(InvalidDocument, match="no project"):
+    with pytest.raises(InvalidDocument, match="is not a project"):
         policy_answers.keep(str(tmp_path), ANSWER)
 
 

@@ -9,7 +9,7 @@ import pytest
 from vespe.calls.batch.items import Item, ItemOutcome
 from vespe.calls.batch.outcomes_file import BEGUN, OutcomesFile, without_repeats
 from vespe.errors import InvalidDocument, Refused, StorageError
-from vespe.models import Outcome
+from vespe.models import Failure, Outcome
 
 
 def outcome(id: int | str) -> ItemOutcome:
@@ -40,6 +40,14 @@ def test_resuming_knows_what_is_done_and_tells_1_from_the_string_1(path: str) ->
         file.write(outcome(1))
     with OutcomesFile(path, resume=True) as file:
         assert (file.is_done(1), file.is_done("1"), file.is_done(2)) == (True, False, False)
+
+
+def test_failures_of_an_earlier_run_are_counted(path: str) -> None:
+    with OutcomesFile(path) as file:
+        file.write(outcome(1))
+        file.write(ItemOutcome(2, Outcome(tool="t", uid="u", error=Failure(code="tool_error", message="no"))))
+    with OutcomesFile(path, resume=True) as file:
+        assert file.failed == 1
 
 
 def test_a_line_that_was_cut_off_is_taken_away(path: str) -> None:
@@ -78,7 +86,7 @@ def test_two_batches_do_not_write_to_one_file(path: str) -> None:
 def test_a_full_disk_is_a_sentence(path: str) -> None:
     code = (
         "import resource, sys\nfrom vespe.calls.batch.outcomes_file import OutcomesFile\nfrom vespe.calls.batch.items import ItemOutcome\n"
-        "from vespe.models import Outcome\nfile = OutcomesFile(sys.argv[1])\nresource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))\n"
+        "from vespe.models import Failure, Outcome\nfile = OutcomesFile(sys.argv[1])\nresource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))\n"
         "try: file.write(ItemOutcome(1, Outcome(tool='t', uid='u', result='x' * 100)))\n"
         "except Exception as error: print(type(error).__name__)\n"
     )

@@ -22,6 +22,7 @@ class OutcomesFile:
 
     With `journal` the id of each call is noted before the call begins, in a file beside the output that goes when the batch is done:
     for tools that must not run twice. Killing the process loses nothing that was written; a crash of the machine may.
+    `failed` counts the failures that the file held when it was opened.
     Raises Refused if the file is there and `resume` is false, or another batch writes to it; InvalidDocument for a file that is not
     the output of a batch; StorageError.
     """
@@ -33,7 +34,8 @@ class OutcomesFile:
         with contextlib.ExitStack() as opened:
             self._descriptor = _opened(path)
             opened.callback(os.close, self._descriptor)
-            self._done = _Ids(_ids_of(path, self._descriptor))
+            self.failed = 0
+            self._done = _Ids(self._earlier())
             self._begun = _Ids(_begun_ids(path + BEGUN)) if resume else _Ids(())
             self._journal: int | None = None
             if journal:
@@ -48,6 +50,11 @@ class OutcomesFile:
         self._opened.close()
         self._done.close()
         self._begun.close()
+
+    def _earlier(self) -> Iterator[ItemId]:
+        for id, ok in _lines_of(self.path, self._descriptor):
+            self.failed += not ok
+            yield id
 
     def is_done(self, id: ItemId) -> bool:
         """Whether the output has a line for an input already."""
@@ -127,15 +134,16 @@ def _write(descriptor: int, text: str, path: str) -> None:
         raise StorageError("write", path, error) from error
 
 
-def _ids_of(path: str, descriptor: int) -> Iterator[ItemId]:
-    """Yield the ids of an output, and cut off a last line that was not written to its end."""
+def _lines_of(path: str, descriptor: int) -> Iterator[tuple[ItemId, bool]]:
+    """Yield the id of each line of an output and whether its call succeeded, and cut off a last line that was not written to its end."""
     with open(path, "rb") as file:
         for number, line, whole in _lines(file):
             if not whole:
                 os.ftruncate(descriptor, number)
                 return
             try:
-                yield json.loads(line)["id"]
+                document = json.loads(line)
+                yield document["id"], document["ok"]
             except (ValueError, TypeError, KeyError):
                 reason = "is not a line of a batch's output"
                 raise InvalidDocument(reason, path=path, hint="name another file: --resume goes on with a batch's own output") from None

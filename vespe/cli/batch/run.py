@@ -79,7 +79,7 @@ def command(
         else:
             _write(batch, output, resume, progress)
     progress.end()
-    return 1 if progress.failed else 0
+    return 1 if progress.failed or progress.failed_before else 0
 
 
 def _print(batch: engines.Batch, progress: "Progress") -> None:
@@ -90,6 +90,7 @@ def _print(batch: engines.Batch, progress: "Progress") -> None:
 
 def _write(batch: engines.Batch, output: str, resume: bool, progress: "Progress") -> None:
     with OutcomesFile(output, resume=resume, journal=not is_repeatable(batch.tool)) as file:
+        progress.failed_before = file.failed
         try:
             for outcome in batch.run_to(file):
                 progress.tell(outcome)
@@ -106,7 +107,7 @@ class Progress:
         self._inputs = inputs
         self._started = self._told = time.monotonic()
         self._on_terminal = sys.stderr.isatty()
-        self.done = self.failed = 0
+        self.done = self.failed = self.failed_before = 0
 
     def tell(self, outcome: ItemOutcome) -> None:
         """Count an outcome, and say so if it is time."""
