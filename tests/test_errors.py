@@ -106,7 +106,6 @@ def test_an_error_is_a_sentence_with_fields_and_making_it_does_nothing(kind: typ
         (errors.Refused, PermissionError),
         (errors.ToolExecutionError, RuntimeError),
         (errors.TimedOut, TimeoutError),
-        (errors.StorageError, OSError),
     ],
 )
 def test_an_error_is_caught_as_the_builtin_that_a_caller_expects(kind: type[VespeError], builtin: type[Exception]) -> None:

@@ -56,10 +56,10 @@ def test_an_empty_directory_is_no_difference_since_git_keeps_none(tmp_path: Path
 
 def test_a_large_text_is_normalised_and_a_large_binary_is_not(tmp_path: Path) -> None:
     text = b"0123456789abcd\r\n" * 150_000
-    (tmp_path / "text").write_bytes(text)
+    (tmp_path / "text.md").write_bytes(text)
     (tmp_path / "binary").write_bytes(text + b"\0")
     files = walk.scan(str(tmp_path)).files
-    assert files["text"].sha256 == hashlib.sha256(text.replace(b"\r\n", b"\n")).hexdigest()
+    assert files["text.md"].sha256 == hashlib.sha256(text.replace(b"\r\n", b"\n")).hexdigest()
     assert files["binary"].sha256 == hashlib.sha256(text + b"\0").hexdigest()
 
 

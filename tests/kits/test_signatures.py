@@ -92,7 +92,7 @@ def test_p7b_an_old_signed_tag_under_a_new_name_is_refused(signed: Signed) -> No
 def test_a_file_of_signers_that_is_gone_is_said(signed: Signed) -> None:
     signed.git("tag", "-s", "-m", "v1", "v1")
     (signed.root / "allowed").unlink()
-    with pytest.raises(InvalidDocument, match="no file"):
+    with pytest.raises(InvalidDocument, match="is not a file"):
         signed.signer("v1")
 
 

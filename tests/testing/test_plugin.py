@@ -1,5 +1,6 @@
 """The pytest plugin, in a pytest of its own."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -22,7 +23,8 @@ def test_itself():
 
 def run(directory: Path, *arguments: str) -> str:
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "vespe.testing.plugin", "-q", "-rA", *arguments]
-    done = subprocess.run(command, cwd=directory, capture_output=True, text=True, encoding="utf-8", check=False)
+    alone = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # an installed Vespe registers the plugin by itself
+    done = subprocess.run(command, cwd=directory, env=alone, capture_output=True, text=True, encoding="utf-8", check=False)
     return done.stdout + done.stderr
 
 

@@ -1,16 +1,17 @@
 """Arguments made from a tool's input schema, to find what crashes it, hangs it or breaks its word. The owner of hypothesis."""
 
+import contextlib
+import os
 import random
 import shlex
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
 from vespe.documents import strict_json
-from vespe.errors import MissingExtra, UsageError
-from vespe.files import locations
+from vespe.errors import MissingExtra, StorageError, UsageError
+from vespe.files import atomic, locations
 from vespe.lazy import hypothesis, hypothesis_jsonschema
 from vespe.models import JsonObject, Outcome, Tool
 from vespe.schemas import validator
@@ -68,6 +69,14 @@ def fuzz(tool: Tool, run: Callable[[JsonObject], Outcome], *, seconds: float, se
     return Fuzzed(findings=tuple(work.findings.values()), calls=work.calls, seconds=spent, seed=seed)
 
 
+def _keep_storage_out_of_the_project() -> None:
+    """Let Hypothesis keep what it computes in the user's cache; without one it stays where Hypothesis puts it, `.hypothesis`."""
+    place = os.path.join(locations.user_cache_dir(), "hypothesis")
+    with contextlib.suppress(StorageError):
+        atomic.private_directory(place)
+        hypothesis.configuration.set_hypothesis_home_dir(place)
+
+
 class _Fuzz:
     def __init__(self, tool: Tool, run: Callable[[JsonObject], Outcome], seconds: float) -> None:
         self.tool, self._run = tool, run
@@ -78,9 +87,7 @@ class _Fuzz:
         self._settings = hypothesis.settings(
             max_examples=_BATCH, database=None, deadline=None, suppress_health_check=list(hypothesis.HealthCheck)
         )
-        hypothesis.configuration.set_hypothesis_home_dir(
-            Path(locations.user_cache_dir(), "hypothesis")
-        )  # else `.hypothesis` in the project
+        _keep_storage_out_of_the_project()
         self.began = time.monotonic()  # what it takes to load the libraries is not the tool's time
         self._deadline = self.began + seconds
         self._shrink_deadline = self._deadline + min(seconds, _SHRINK_S)

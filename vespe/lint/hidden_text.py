@@ -16,6 +16,9 @@ _ODD: Final = re.compile(f"[{_CONTROLS}{_DIRECTIONS}{_UNSEEN}{_JOINERS}]|[{_SELE
 _PICTURE: Final = frozenset(("So", "Sk", "Sm", "Cn"))
 _TAG: Final = re.compile("[\U000e0020-\U000e007e]+")
 
+_UNASSIGNED: Final = ("Cn", "Co")
+"""Categories of what is no character yet, or only by private agreement: a terminal shows a box, or nothing."""
+
 
 class Odd(NamedTuple):
     """One kind of invisible character in a text: how it is written (U+202E), its name, how many, and the index of the first."""
@@ -46,6 +49,9 @@ def invisible(text: str) -> list[Odd]:
         if match[0] in _JOINERS and _joins(text, match.start()):
             continue
         found.setdefault(match[0][0], []).append(match.start())
+    for at, one in enumerate(text):
+        if unicodedata.category(one) in _UNASSIGNED and not (one in found and at in found[one]):
+            found.setdefault(one, []).append(at)
     return [Odd(f"U+{ord(one):04X}", unicodedata.name(one, "CONTROL CHARACTER"), len(at), at[0]) for one, at in found.items()]
 
 

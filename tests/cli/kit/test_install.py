@@ -185,4 +185,4 @@ def test_p8_an_absolute_subdirectory_is_refused(subdirectory: str, command: Comm
 def test_an_id_that_is_no_commit_s_is_not_found(command: Command, project: Path, tmp_path: Path) -> None:
     source = gitrepo.published(tmp_path / "source", "rain")
     said = command("kit", "install", f"{source}@{gitrepo.git(source, 'rev-parse', 'HEAD^{tree}')}", "--yes")
-    assert said.code == 3 and "no commit" in said.err
+    assert said.code == 3 and "is not a commit" in said.err
