@@ -67,7 +67,7 @@ def test_a_message_that_is_refused_is_refused_again_and_what_was_mended_goes() -
     messages[1] = said("b")[0]
     assert translated(messages, "k", Counting).given == [0, 1]
     with pytest.raises(InvalidDocument, match=r"messages\[0\]: must be an object"):
-        translated(Conversation([3]), "k", Counting)  # type: ignore[list-item]
+        translated(Conversation([3]), "k", Counting)  # type: ignore[list-item]  # wrong on purpose
 
 
 def grown(messages: list[Any], road: Callable[[Any], Any]) -> None:

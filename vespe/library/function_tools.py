@@ -152,7 +152,7 @@ class FunctionTool:
         """The tool as adapters, agents and the call path take it."""
         given, derived = self._options, self.derived
         description = given.get("description", derived.description)
-        hints: JsonObject = {hint: given[key] for key, hint in _HINTS.items() if key in given}  # type: ignore[literal-required]
+        hints: JsonObject = {hint: given[key] for key, hint in _HINTS.items() if key in given}  # type: ignore[literal-required]  # the keys are those of the typed dict
         annotations = hints | ({"title": given["title"]} if "title" in given else {})
         schema = {"input": derived.input_schema} | ({"output": derived.output_schema} if derived.output_schema is not None else {})
         return Tool(
