@@ -37,7 +37,7 @@ def test_fields_that_only_openai_knows_are_kept_on_both_levels() -> None:
 
 @pytest.mark.parametrize("definition", [{"type": "custom", "custom": {"name": "sh"}}, {"type": "openrouter:web_search"}, {"function": 3}])
 def test_what_is_no_function_is_refused(definition: dict[str, Any]) -> None:
-    with pytest.raises(InvalidDocument, match="no function"):
+    with pytest.raises(InvalidDocument, match="is not a function"):
         OpenAIShape().read(definition)
 
 
