@@ -3,11 +3,12 @@
 import os
 import stat
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, Literal, TypeAlias
 
 from vespe import defaults
 from vespe.errors import ToolExecutionError, VespeError
+from vespe.records import dataclass
 
 JsonValue: TypeAlias = Any
 """What `json` reads: dict, list, str, int, float, bool or None."""

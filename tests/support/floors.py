@@ -1,7 +1,7 @@
 """The floors of the package: one table, which `tests/test_floors.py` holds and `docs/architecture.svg` is drawn from."""
 
 FLOORS = (
-    "errors defaults models lazy moved",
+    "errors defaults models lazy moved records",
     "http processes",
     "files",
     "documents git",

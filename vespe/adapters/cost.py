@@ -3,7 +3,6 @@
 import hashlib
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from vespe.documents import strict_json
@@ -11,6 +10,7 @@ from vespe.errors import InvalidDocument, StorageError
 from vespe.files import atomic
 from vespe.lazy import tempfile, tiktoken
 from vespe.models import JsonObject, JsonValue
+from vespe.records import dataclass
 
 ENCODING: Final = "o200k_base"
 """The encoding of OpenAI's models since GPT-4o; other vendors' differ by some percent and are not public."""

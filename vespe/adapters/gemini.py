@@ -1,10 +1,10 @@
 """Gemini's function declarations, calls and responses; its older schemas, with types in capitals, are read too."""
 
-from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 from vespe.adapters import definitions, execution, shown
 from vespe.models import Call, JsonObject, JsonValue, Tool
+from vespe.records import dataclass
 
 _CAMEL: Final = {"function_declarations": "functionDeclarations", "parameters_json_schema": "parametersJsonSchema",
                  "response_json_schema": "responseJsonSchema"}  # fmt: skip

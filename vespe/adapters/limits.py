@@ -1,10 +1,10 @@
 """What each model's API takes: one row a limit, with the page that says so and its date; the only place to bring up to date."""
 
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from vespe.models import Severity
+from vespe.records import dataclass
 
 Standing: TypeAlias = Literal["documented", "observed", "advised", "unverified"]
 """How a limit is known. `documented`: the vendor's page or schema says it. `observed`: the API's own error message says it.

@@ -1,7 +1,6 @@
 """The Model Context Protocol: entries of `tools/list`, `tools/call` requests, and their results both ways."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from vespe.adapters import arguments, definitions, execution, shown
@@ -23,6 +22,7 @@ from vespe.adapters.messages import (
     told,
 )
 from vespe.models import Call, JsonObject, JsonValue, Tool
+from vespe.records import dataclass
 
 _KNOWN: Final = ("name", "description", "inputSchema", "outputSchema", "annotations", "title")
 _UNTITLED: Final[JsonObject] = {"title": None}

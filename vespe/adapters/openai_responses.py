@@ -1,11 +1,11 @@
 """OpenAI's Responses API: tools, `function_call` items and their outputs."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from vespe.adapters import definitions, execution, shown
 from vespe.adapters.messages import quoted
 from vespe.models import Call, JsonObject, JsonValue, Tool
+from vespe.records import dataclass
 
 
 class OpenAIResponsesShape:

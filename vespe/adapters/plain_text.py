@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 from vespe.adapters import execution
@@ -10,6 +9,7 @@ from vespe.adapters.messages import quoted
 from vespe.documents import strict_json
 from vespe.errors import InvalidDocument, InvalidToolCall, ParsingError
 from vespe.models import Call, JsonObject, JsonValue, Tool
+from vespe.records import dataclass
 from vespe.schemas import validator
 from vespe.schemas.explain import describe
 

@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Protocol
 
 from vespe.adapters.openai import OpenAIShape
@@ -30,6 +30,7 @@ from vespe.lazy import asyncio, difflib
 from vespe.library import Project
 from vespe.models import Call, JsonObject, Outcome, Tool
 from vespe.projects.workspace import Workspace, open_workspace
+from vespe.records import dataclass
 
 
 def _nothing(_: object) -> None:

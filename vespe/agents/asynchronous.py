@@ -2,13 +2,13 @@
 
 import threading
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from vespe.agents.events import Runner
 from vespe.errors import Interrupted
 from vespe.lazy import asyncio, concurrent_futures
 from vespe.models import Call, Outcome, Tool
+from vespe.records import dataclass
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 
 from vespe import errors
 from vespe.agents.call_results import CallResult, not_run
@@ -10,6 +9,7 @@ from vespe.agents.open_calls import ModelCall, calls_of
 from vespe.calls import path as call_path
 from vespe.lazy import difflib
 from vespe.models import JsonObject, JsonValue, Tool
+from vespe.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

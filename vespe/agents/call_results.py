@@ -1,7 +1,7 @@
 """What became of a model's call: its Outcome, how long it took to begin and to run, and the message that tells the model."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, Literal, TypeAlias
 
 from vespe.adapters import execution
@@ -9,6 +9,7 @@ from vespe.adapters.content_parts import IMAGE_TYPES
 from vespe.adapters.streams.base import StreamEvent
 from vespe.agents.open_calls import ModelCall
 from vespe.models import Failure, JsonObject, JsonValue, Outcome, Tool
+from vespe.records import dataclass
 
 _BASE64: Final = re.compile(r"[A-Za-z0-9+/]+={0,2}")
 WAITS: Final = "waits"

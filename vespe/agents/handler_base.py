@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol
 
 from vespe.adapters.streams.base import StreamEvent, StreamingProcessor
@@ -15,6 +15,7 @@ from vespe.agents.transcripts import Transcript
 from vespe.agents.turns import TurnRunner
 from vespe.calls.policy import CallPolicy, policy_for
 from vespe.models import JsonObject, Tool
+from vespe.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

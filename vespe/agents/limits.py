@@ -3,11 +3,12 @@
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from vespe.errors import UsageError
 from vespe.models import JsonObject
+from vespe.records import dataclass
 
 MAX_ITERATIONS: Final = 5
 MAX_CALLS: Final = 100

@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final
 
 from vespe import errors
@@ -18,6 +18,7 @@ from vespe.agents.providers.turns import retell, text_of
 from vespe.agents.transcripts import Transcript
 from vespe.agents.turns import TurnRunner
 from vespe.models import JsonObject, Tool
+from vespe.records import dataclass
 
 DONE: Final = "done"
 OnEvent = Callable[[StreamEvent], None]

@@ -1,11 +1,11 @@
 """Which calls of a conversation have no result yet, and which ids are used; results pair with calls as the adapters pair them."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from vespe.adapters import messages as adapter_messages
 from vespe.adapters.calls import Calls, Waiting
 from vespe.models import JsonObject, JsonValue
+from vespe.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,13 +1,14 @@
 """The tools that a model is shown in one conversation: chosen from a project, one for each name, in strict mode where it can be."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from vespe.adapters.openai import OpenAIShape
 from vespe.adapters.shown import own_fields
 from vespe.errors import KitNotFound, UsageError
 from vespe.models import JsonObject, Tool
 from vespe.projects.workspace import Workspace
+from vespe.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

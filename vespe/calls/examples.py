@@ -4,7 +4,7 @@ import os
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from vespe import defaults, errors
@@ -16,6 +16,7 @@ from vespe.kits import store
 from vespe.lazy import concurrent_futures, tempfile
 from vespe.models import Call, JsonObject, JsonValue, Tool
 from vespe.processes import process
+from vespe.records import dataclass
 from vespe.schemas import validator
 from vespe.schemas.comparison import samples
 from vespe.schemas.subschemas import References

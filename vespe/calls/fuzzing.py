@@ -6,7 +6,6 @@ import random
 import shlex
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Final
 
 from vespe.documents import strict_json
@@ -14,6 +13,7 @@ from vespe.errors import MissingExtra, StorageError, UsageError
 from vespe.files import atomic, locations
 from vespe.lazy import hypothesis, hypothesis_jsonschema
 from vespe.models import JsonObject, Outcome, Tool
+from vespe.records import dataclass
 from vespe.schemas import validator
 
 _BATCH: Final = 40

@@ -6,13 +6,13 @@ import inspect
 import threading
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, runtime_checkable
 
 from vespe.errors import Interrupted, TimedOut, ToolExecutionError, VespeError
 from vespe.lazy import asyncio
 from vespe.models import JsonObject, JsonValue
+from vespe.records import dataclass
 
 if TYPE_CHECKING:
     from asyncio import Future, Task

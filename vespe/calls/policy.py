@@ -2,7 +2,6 @@
 
 import threading
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from vespe.calls import policy_answers
@@ -12,6 +11,7 @@ from vespe.calls.policy_rules import Rule, read_rules, tightening
 from vespe.errors import InvalidArguments, UsageError
 from vespe.models import JsonObject, Tool
 from vespe.projects import project as projects
+from vespe.records import dataclass
 
 POLICIES: Final = ("ask", "read-only", "all", "none")
 """`ask` asks for what is not read-only; `read-only` denies it instead; `all` allows it; `none` denies every call."""

@@ -3,7 +3,7 @@
 import contextlib
 import os
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 from vespe import defaults
 from vespe.documents import strict_json
@@ -11,6 +11,7 @@ from vespe.errors import InvalidDocument, StorageError
 from vespe.files import atomic, identity, locations, walk
 from vespe.files.digests import TextDigest
 from vespe.models import JsonObject, Tool
+from vespe.records import dataclass
 
 VERSION = 1
 

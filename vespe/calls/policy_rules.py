@@ -2,7 +2,6 @@
 
 import posixpath
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Final
 
@@ -11,6 +10,7 @@ from vespe.documents import strict_json
 from vespe.documents.pointers import escape_pointer
 from vespe.errors import InvalidDocument
 from vespe.models import JsonObject, JsonValue, Tool
+from vespe.records import dataclass
 
 KINDS: Final = ("deny", "ask", "allow")
 """From the strongest to the weakest: the first kind with a rule that matches decides."""

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import Final
 
 from vespe.models import JsonValue
+from vespe.records import dataclass
 
 Progress = Callable[[float, float | None, str], None]
 Message = Callable[[str, JsonValue], None]

@@ -4,7 +4,6 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Final
 
 import click
@@ -19,6 +18,7 @@ from vespe.mcp_server.tools import ServedTools
 from vespe.processes import process
 from vespe.projects import user_config
 from vespe.projects.workspace import Workspace, open_workspace
+from vespe.records import dataclass
 from vespe.trust import gate
 
 

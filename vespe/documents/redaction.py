@@ -5,11 +5,11 @@ import re
 import string
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, NamedTuple, Self, TypeAlias
 
 from vespe.models import JsonValue
+from vespe.records import dataclass
 
 MASK: Final = "***"
 """What stands where a secret stood."""

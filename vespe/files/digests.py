@@ -2,8 +2,10 @@
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
+
+from vespe.records import dataclass
 
 SCHEME: Final = "v1:"
 _SOURCES: Final = (".py", ".json", ".md")

@@ -3,11 +3,11 @@
 import fcntl
 import os
 import sys
-from dataclasses import dataclass
 from typing import Final
 
 from vespe.files.walk import open_beneath
 from vespe.lazy import ctypes
+from vespe.records import dataclass
 
 _FS_IOC_GETVERSION: Final = 0x80087601
 _AT_EMPTY_PATH: Final = 0x1000

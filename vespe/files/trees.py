@@ -4,10 +4,10 @@ import errno
 import os
 import stat
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 
 from vespe.errors import InvalidDocument, Refused
 from vespe.files import atomic, staging
+from vespe.records import dataclass
 
 MAX_FILES = 1000
 MAX_BYTES = 32 * 1024 * 1024

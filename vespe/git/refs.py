@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
 
 from vespe.errors import NotFound, OutputTooLarge, Refused
 from vespe.git import session as git_session
 from vespe.git.commit_id import is_commit
 from vespe.git.session import Session
+from vespe.records import dataclass
 
 _MAX_LISTING: Final = 32 * 1024 * 1024
 _TAGS: Final = "refs/tags/"

@@ -6,12 +6,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, NamedTuple
 
 from vespe.errors import Interrupted, NotFound, Refused, SourceUnavailable, TimedOut, ToolExecutionError, VespeError
 from vespe.git import repository
 from vespe.processes import process
+from vespe.records import dataclass
 
 TIMEOUT_S: Final = 120.0
 """For all that one source is asked for together."""

@@ -3,10 +3,10 @@
 import functools
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
 
 from vespe.errors import AddressRefused, Refused
 from vespe.lazy import ipaddress
+from vespe.records import dataclass
 
 _SHAPE = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://([^/?#]*)([^?#]*)(\?[^#]*)?(?:#.*)?", re.DOTALL)
 _AUTHORITY = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]+))(?::([0-9]{1,5}))?")

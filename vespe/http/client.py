@@ -5,7 +5,7 @@ import functools
 import threading
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, cast
 
 from vespe import defaults
@@ -16,6 +16,7 @@ from vespe.http.addresses import Url, listed, parse_url
 # httpcore2 without httpx2: its pool, TLS and HTTP/1.1 are all that is needed here; a process that makes one request
 # takes 98 ms with it and 143 ms with httpx2, which would add URL, proxy and .netrc rules to switch off again.
 from vespe.lazy import httpcore2, ssl, urls
+from vespe.records import dataclass
 
 MAX_REDIRECTS: Final = 5
 _KEPT_CONNECTIONS: Final = 16

@@ -6,7 +6,6 @@ import stat
 import struct
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from vespe import defaults
@@ -17,6 +16,7 @@ from vespe.files.digests import File
 from vespe.files.entries import EXECUTABLE, TreeEntry
 from vespe.kits import origins, roots, trees
 from vespe.kits.trees import KitTree
+from vespe.records import dataclass
 
 _LOCAL: Final = struct.Struct("<4s5H3L2H")
 _CENTRAL: Final = struct.Struct("<4s6H3L5H2L")

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from vespe import defaults
@@ -13,6 +12,7 @@ from vespe.files.digests import File, Tree
 from vespe.kits import versions
 from vespe.lazy import difflib
 from vespe.models import JsonObject, JsonValue
+from vespe.records import dataclass
 from vespe.schemas.comparison.contracts import VERDICTS, Change, Verdict
 
 _FIELDS: Final = ("description", "schema", "implementation_details", "permissions", "secrets", "limits", "annotations", "name", "version")

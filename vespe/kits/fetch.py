@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from vespe import defaults
 from vespe.documents import strict_json
@@ -14,6 +14,7 @@ from vespe.kits import names, roots, signatures
 from vespe.kits.origins import CommitOrigin, FolderOrigin, Origin
 from vespe.kits.sources import KitSource
 from vespe.kits.trees import KitTree
+from vespe.records import dataclass
 
 Progress = Callable[[str], None]
 _MOST_LOOKED_INTO = 50

@@ -4,7 +4,7 @@ import os
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from vespe.errors import Refused, StorageError
@@ -14,6 +14,7 @@ from vespe.kits.fetch import Fetched, Progress, Request
 from vespe.kits.lock import LockedKit
 from vespe.kits.sources import KitSource
 from vespe.kits.staging import Staged
+from vespe.records import dataclass
 from vespe.trust import approvals
 
 if TYPE_CHECKING:

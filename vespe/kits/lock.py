@@ -5,7 +5,6 @@ import hashlib
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from vespe import defaults
@@ -16,6 +15,7 @@ from vespe.files.atomic import sweep_beside
 from vespe.git.commit_id import is_commit
 from vespe.kits import names, sources
 from vespe.models import JsonObject, JsonValue
+from vespe.records import dataclass
 
 MAX_LOCK_BYTES: Final = 16 * 1024 * 1024
 """More than other files may have: it lists every file of every kit."""

@@ -4,7 +4,6 @@ import hashlib
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from vespe import defaults
@@ -15,6 +14,7 @@ from vespe.kits import roots
 from vespe.kits import staging as kit_staging
 from vespe.models import JsonObject
 from vespe.processes.signals import uninterruptible
+from vespe.records import dataclass
 from vespe.tools import directory as tool_directory
 from vespe.tools import mcp_definitions
 

@@ -6,7 +6,7 @@ import itertools
 import os
 import stat
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, Protocol
 
 from vespe import defaults
@@ -19,6 +19,7 @@ from vespe.git.session import Session
 from vespe.kits import names as kit_names
 from vespe.kits import trees
 from vespe.kits.trees import KitTree
+from vespe.records import dataclass
 
 
 class Origin(Protocol):

@@ -3,7 +3,6 @@
 import contextlib
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from vespe import defaults
 from vespe.documents import strict_json
@@ -11,6 +10,7 @@ from vespe.errors import InvalidDocument, Refused, StorageError
 from vespe.files import atomic
 from vespe.kits.staging import Staged
 from vespe.models import JsonObject
+from vespe.records import dataclass
 from vespe.schemas import validator
 from vespe.tools import allowances
 from vespe.tools import directory as tool_directory

@@ -2,10 +2,10 @@
 
 import os
 import re
-from dataclasses import dataclass
 from typing import Final
 
 from vespe.errors import Refused
+from vespe.records import dataclass
 
 _PORT: Final = r"[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]"
 _HOST: Final = rf"[A-Za-z0-9](?:[A-Za-z0-9.-]{{0,251}}[A-Za-z0-9])?(?::(?:{_PORT}))?"

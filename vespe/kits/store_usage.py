@@ -2,13 +2,13 @@
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from vespe import defaults
 from vespe.errors import StorageError
 from vespe.kits import lock as kit_lock
 from vespe.kits import store
 from vespe.models import JsonObject
+from vespe.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from vespe.errors import InvalidDocument, NotFound, SourceUnavailable, TimedOut
 from vespe.git.commit_id import is_commit
@@ -13,6 +13,7 @@ from vespe.kits.install import Prepared
 from vespe.kits.lock import LockedKit
 from vespe.kits.sources import KitSource
 from vespe.kits.staging import Staged
+from vespe.records import dataclass
 from vespe.trust import approvals
 
 

@@ -1,12 +1,12 @@
 """The files of a kit before they are anywhere: listed from git, a folder or an archive, and held to one set of rules."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from vespe.errors import Refused
 from vespe.files.entries import DIRECTORY, EXECUTABLE, FILE, Read, TreeEntry
 from vespe.kits import names
+from vespe.records import dataclass
 
 MAX_ENTRIES: Final = 10_000
 """Files and directories of one kit."""

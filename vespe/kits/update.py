@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from vespe.errors import KitNotFound, Refused
 from vespe.git.commit_id import is_commit
@@ -13,6 +13,7 @@ from vespe.kits.changes import KitChange
 from vespe.kits.fetch import Progress, Request
 from vespe.kits.install import Prepared
 from vespe.kits.lock import LockedKit
+from vespe.records import dataclass
 from vespe.trust import approvals
 
 

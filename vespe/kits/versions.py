@@ -4,7 +4,6 @@ import hashlib
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from vespe import defaults
@@ -13,6 +12,7 @@ from vespe.files import atomic, locations
 from vespe.git import revisions
 from vespe.kits import roots
 from vespe.models import JsonObject, Tool
+from vespe.records import dataclass
 from vespe.schemas.comparison import contracts
 from vespe.schemas.comparison.contracts import Change, Contract, Verdict
 from vespe.tools import directory as tool_directory

@@ -1,10 +1,11 @@
 """What a lint rule is given and what it gives: subjects, outlines, rules; one page, no logic."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal, NamedTuple, TypeAlias
 
 from vespe.models import JsonValue, Severity
+from vespe.records import dataclass
 from vespe.tools.directory import Problem
 
 Family: TypeAlias = Literal["layout", "naming", "schema", "portability", "description", "safety", "signature", "sets"]

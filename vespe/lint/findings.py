@@ -1,9 +1,9 @@
 """What lint says: one frozen value a finding, the order of its severities, and its plain form for JSON."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from vespe.models import Severity
+from vespe.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, NamedTuple
 
 from vespe.documents import positions, safe_yaml, strict_json
@@ -10,6 +10,7 @@ from vespe.documents.pointers import escape_pointer
 from vespe.errors import InvalidDocument
 from vespe.files import atomic
 from vespe.models import JsonObject, JsonValue
+from vespe.records import dataclass
 
 MAX_BYTES: Final = 64 * 1024 * 1024
 _YAML: Final = (".yaml", ".yml")

@@ -2,11 +2,11 @@
 
 import os
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from vespe import defaults
 from vespe.errors import NotFound
+from vespe.records import dataclass
 
 Kind: TypeAlias = Literal["project", "project_config", "kit", "kit_config", "tools", "tool", "file"]
 SUFFIXES: Final = (".json", ".jsonl", ".ndjson", ".yaml", ".yml")

@@ -1,13 +1,14 @@
 """Which rules are asked, how grave they are and what is let be: from the command line and a project's configuration."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 from vespe.documents.pointers import pointer_to
 from vespe.lint import FAMILIES, RULES
 from vespe.lint.base import AnyRule, Found
 from vespe.models import SEVERITIES, JsonObject, JsonValue, Severity
+from vespe.records import dataclass
 
 TARGETS: Final = ("openai", "anthropic", "gemini", "ollama", "mcp")
 _KEYS: Final = ("select", "ignore", "severity", "targets")

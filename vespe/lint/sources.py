@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, NamedTuple
 
 from vespe.documents import positions
@@ -11,6 +11,7 @@ from vespe.files import atomic
 from vespe.lint.base import AnyRule, Found
 from vespe.lint.findings import Finding
 from vespe.models import Severity
+from vespe.records import dataclass
 
 _VESPE: Final = {
     "": "", "name": "/name", "description": "/description", "input_schema": "/schema/input", "output_schema": "/schema/output",

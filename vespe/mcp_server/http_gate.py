@@ -6,12 +6,12 @@ import hmac
 import json
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from vespe.documents import strict_json
 from vespe.errors import InvalidDocument
 from vespe.mcp_server import messages
+from vespe.records import dataclass
 
 Scope = dict[str, Any]
 Receive = Callable[[], Awaitable[dict[str, Any]]]

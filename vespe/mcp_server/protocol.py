@@ -1,13 +1,13 @@
 """MCP as a pure function: from one JSON-RPC message to its answer, or to the call that has to run first."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Final, Protocol, TypeAlias
 
 from vespe.mcp_server import messages, revisions
 from vespe.mcp_server.messages import INVALID_PARAMS, ProtocolError, RequestId
 from vespe.mcp_server.resources import TEMPLATE
 from vespe.models import JsonObject, JsonValue
+from vespe.records import dataclass
 
 LEVELS: Final = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 """The levels of log messages, the least grave first."""

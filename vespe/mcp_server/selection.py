@@ -1,12 +1,12 @@
 """What a server shows of a project's tools, and why it leaves the others out."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 
 from vespe import defaults
 from vespe.errors import NotTrusted, VespeError
 from vespe.models import Entry, Row, Tool
 from vespe.projects.workspace import Workspace
+from vespe.records import dataclass
 from vespe.trust.gate import Grant
 
 

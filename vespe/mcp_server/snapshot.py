@@ -2,7 +2,7 @@
 
 import contextlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from vespe import defaults
 from vespe.calls.path import CallPath
@@ -16,6 +16,7 @@ from vespe.mcp_server.pages import Ready
 from vespe.mcp_server.selection import Granted, Selection, Shown
 from vespe.models import Entry, JsonObject, Tool
 from vespe.projects.workspace import Workspace
+from vespe.records import dataclass
 from vespe.tools import directory
 
 

@@ -7,7 +7,6 @@ import select
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from vespe.documents import strict_json
@@ -20,6 +19,7 @@ from vespe.mcp_server.reader_threads import Turns
 from vespe.mcp_server.stdio_io import Outbox, lines
 from vespe.mcp_server.tools import ServedTools
 from vespe.models import JsonValue
+from vespe.records import dataclass
 
 MAX_LINE_BYTES: Final = 4 * 1024 * 1024
 _GRACE_S: Final = 0.5

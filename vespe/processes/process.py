@@ -8,13 +8,13 @@ import selectors
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from vespe import defaults
 from vespe.errors import Interrupted, InvalidArguments, OutputTooLarge, TimedOut, ToolExecutionError
 from vespe.processes.signals import interruptible, uninterruptible
 from vespe.processes.supervised_tree import Supervised, payload
+from vespe.records import dataclass
 
 _SAID = re.compile(rb"[ES] [0-9]{1,9}|F [0-9]{1,9} [a-z]+")
 """What the supervisor says on its status pipe; a tool that runs as root can write anything else into it."""

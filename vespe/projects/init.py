@@ -2,12 +2,12 @@
 
 import contextlib
 import os
-from dataclasses import dataclass
 
 from vespe import defaults
 from vespe.errors import StorageError
 from vespe.files import atomic, staging
 from vespe.projects import project
+from vespe.records import dataclass
 from vespe.trust import gate
 
 

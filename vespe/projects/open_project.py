@@ -4,7 +4,6 @@ import os
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from vespe import defaults
@@ -15,6 +14,7 @@ from vespe.models import Tool
 from vespe.projects import project, user_config
 from vespe.projects.user_config import UserConfig
 from vespe.projects.workspace import Workspace, fingerprint, open_workspace
+from vespe.records import dataclass
 from vespe.trust.gate import Grant
 from vespe.trust.live import LiveTrust
 

@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import Final
 
 from vespe.documents.pointers import escape_pointer
 from vespe.errors import InvalidDocument, Refused, UsageError
 from vespe.http.addresses import Url, parse_url
 from vespe.models import JsonValue
+from vespe.records import dataclass
 
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")

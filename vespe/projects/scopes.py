@@ -1,12 +1,12 @@
 """Where names are looked for: a project's scopes in the order that its configuration and the kits on the machine give."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from vespe import defaults
 from vespe.models import Kit, ProjectConfig
 from vespe.projects import project
+from vespe.records import dataclass
 
 _ORDER: Final = "tool_resolution_order"
 

@@ -1,12 +1,13 @@
 """Where one tool takes another's name: whether callers of the one that it shadows find the same contract."""
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from vespe.errors import InvalidTool
 from vespe.models import Entry
 from vespe.projects import resolver
 from vespe.projects.scopes import Scope
+from vespe.records import dataclass
 from vespe.schemas.comparison import contracts
 from vespe.schemas.comparison.contracts import Change, Verdict
 from vespe.tools import catalog, directory

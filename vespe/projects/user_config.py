@@ -4,7 +4,7 @@ import copy
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final
 
 from vespe import defaults
@@ -16,6 +16,7 @@ from vespe.files.atomic import sweep_beside
 from vespe.files.confined_rules import Rules
 from vespe.models import JsonObject, JsonValue
 from vespe.projects import provider_settings
+from vespe.records import dataclass
 
 _PROJECTS_OWN: Final = ("lint", "tool_budget")
 KEYS: Final = ("agent", "allow_hosts", "allowed_signers", "approvals", "files", "providers", "sandbox", "secrets")

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from vespe import defaults
 from vespe.errors import AmbiguousTool, InvalidDocument, StorageError, ToolNotFound
@@ -12,6 +11,7 @@ from vespe.kits import roots as kit_roots
 from vespe.models import Entry, ProjectConfig, Resolution, Row, Tool
 from vespe.projects import project, resolver
 from vespe.projects.resolver import Scope
+from vespe.records import dataclass
 from vespe.tools import catalog, directory
 
 

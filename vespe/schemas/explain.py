@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from vespe.documents.pointers import pointer_to
 from vespe.lazy import difflib
+from vespe.records import dataclass
 from vespe.schemas.subschemas import IN_PLACE, References, children
 
 MOST: Final = 20

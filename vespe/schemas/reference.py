@@ -6,11 +6,11 @@ repetition is refused here: https://owasp.org/www-community/attacks/Regular_expr
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
 from vespe.lazy import jsonschema, jsonschema_specifications, referencing
+from vespe.records import dataclass
 
 _NESTED: Final = re.compile(r"\((?:[^()\\]|\\.)*[*+}](?:[^()\\]|\\.)*\)\s*[*+{]")
 _LIMITS: Final = (

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from vespe.errors import Refused
 from vespe.http import addresses
+from vespe.records import dataclass
 from vespe.schemas.explain import describe, short
 
 TYPES: Final = ("python_script", "shell_command", "http_request")

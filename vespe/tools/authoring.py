@@ -4,7 +4,7 @@ import itertools
 import os
 import stat
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from vespe.defaults import CONFIG_FILE, DESCRIPTION_FILE, PROJECT_TOOLS
 from vespe.documents import strict_json
@@ -12,6 +12,7 @@ from vespe.errors import InvalidDocument, InvalidTool, StorageError, ToolNotFoun
 from vespe.files import atomic, staging
 from vespe.files.trees import TreeFile, place_tree, read_tree, remove_tree
 from vespe.models import JsonObject, Tool
+from vespe.records import dataclass
 from vespe.schemas import published
 from vespe.tools import directory as tool_directory
 from vespe.tools.drafts import Draft, check_name, describe

@@ -3,7 +3,7 @@
 import ast
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Final
 
 from vespe.defaults import CONFIG_FILE, DESCRIPTION_FILE
@@ -13,6 +13,7 @@ from vespe.files import atomic
 from vespe.files.trees import TreeFile
 from vespe.lazy import difflib
 from vespe.models import JsonObject, JsonValue
+from vespe.records import dataclass
 from vespe.tools import new_tool
 from vespe.tools.fields import KEYS, NAME_PATTERN
 from vespe.tools.implementations import named_secrets

@@ -3,9 +3,10 @@
 import keyword
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from vespe.models import JsonObject, JsonValue
+from vespe.records import dataclass
 
 TYPES = ("python_script", "shell_command", "http_request")
 PLACEHOLDER_URL = "https://api.example.com/items"

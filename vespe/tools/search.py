@@ -5,13 +5,13 @@ import os
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Final, NamedTuple
 
 from vespe.errors import StorageError
 from vespe.files import atomic
 from vespe.models import JsonObject, Tool
+from vespe.records import dataclass
 from vespe.tools import bm25
 
 IN_MEMORY: Final = 5_000

@@ -3,10 +3,10 @@
 import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from vespe.errors import InvalidArguments, Refused
+from vespe.records import dataclass
 from vespe.schemas.subschemas import IN_PLACE, REFERENCES, References, children
 
 _PIECE = re.compile(r"\$\{env:(?P<secret>[A-Za-z_][A-Za-z0-9_]*)\}|\{(?P<name>[^{}]*)\}")

@@ -5,7 +5,6 @@ import os
 import stat
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from vespe import defaults
@@ -15,6 +14,7 @@ from vespe.files import atomic, locations
 from vespe.files.digests import SCHEME, File, Tree
 from vespe.files.identity import Place
 from vespe.models import JsonObject
+from vespe.records import dataclass
 
 VERSION: Final = 2
 """Version 1 approved bytes wherever they stood, and inodes whatever their file system: such approvals, but a kit's, are asked for again."""

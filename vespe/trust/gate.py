@@ -3,7 +3,7 @@
 import contextlib
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from vespe import defaults
 from vespe.errors import NotTrusted, ProjectNotFound, Refused, StorageError, UsageError
@@ -12,6 +12,7 @@ from vespe.files.digests import File, Tree
 from vespe.files.identity import Place
 from vespe.files.private_copy import private_copy
 from vespe.models import ProjectConfig
+from vespe.records import dataclass
 from vespe.trust import approvals
 from vespe.trust.approvals import Approval
 

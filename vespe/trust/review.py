@@ -5,7 +5,6 @@ import os
 import re
 import stat
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from vespe import defaults
 from vespe.documents import strict_json
@@ -14,6 +13,7 @@ from vespe.files import digests, identity, walk
 from vespe.files.digests import File, TextDigest, keeps_line_ends
 from vespe.files.identity import Place
 from vespe.models import JsonObject, JsonValue, ProjectConfig
+from vespe.records import dataclass
 from vespe.tools import directory as tool_directory
 from vespe.trust import approvals, gate
 

@@ -1,6 +1,5 @@
 """Anthropic's Messages API: tools, calls and results; whole conversations both ways."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from vespe.adapters import arguments, definitions, execution, shown
@@ -9,6 +8,7 @@ from vespe.adapters.anthropic.outbound import from_openai_messages
 from vespe.adapters.messages import quoted
 from vespe.adapters.stops import from_anthropic_usage, to_anthropic_usage, to_finish_reason, to_stop_reason
 from vespe.models import Call, JsonObject, JsonValue, Tool
+from vespe.records import dataclass
 
 __all__ = [
     "AnthropicAdapter",

@@ -1,12 +1,12 @@
 """Ollama's chat API: tools, calls and results; whole conversations both ways."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from vespe.adapters import arguments, definitions, execution, shown
 from vespe.adapters.ollama.messages import from_openai_messages, mark, to_openai_messages
 from vespe.adapters.stops import done_reason_of, finish_reason_of_done, from_ollama_usage, to_ollama_usage
 from vespe.models import Call, JsonObject, JsonValue, Tool
+from vespe.records import dataclass
 
 __all__ = [
     "OllamaAdapter",

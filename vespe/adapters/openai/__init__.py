@@ -1,12 +1,12 @@
 """OpenAI's chat completions: tools, calls and results; and the inner messages as they go over its wire."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from vespe.adapters import definitions, execution, shown
 from vespe.adapters.messages import quoted
 from vespe.adapters.openai.wire import to_wire
 from vespe.models import Call, JsonObject, JsonValue, Tool
+from vespe.records import dataclass
 
 __all__ = ["OpenAIAdapter", "OpenAIShape", "read_function", "to_wire"]
 

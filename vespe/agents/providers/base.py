@@ -3,11 +3,11 @@
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 from vespe.adapters.streams.base import StreamEvent, StreamingProcessor
 from vespe.models import JsonObject, JsonValue, Tool
+from vespe.records import dataclass
 
 Tools: TypeAlias = Sequence[Tool | JsonObject]
 """Tools of Vespe, or definitions in any shape that `vespe.adapters` knows; all may stand in one list."""

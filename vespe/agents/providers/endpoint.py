@@ -4,7 +4,7 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from vespe.agents.providers import failures, retries
@@ -16,6 +16,7 @@ from vespe.http import sockets
 from vespe.http.addresses import Url
 from vespe.models import JsonObject, JsonValue
 from vespe.projects import provider_settings
+from vespe.records import dataclass
 
 MAX_ANSWER_BYTES: Final = 64 * 1024 * 1024
 """The most bytes of one answer, decompressed."""

@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final
 
 from vespe.agents.providers.endpoint import Destination
@@ -11,6 +11,7 @@ from vespe.errors import MissingKey, Refused
 from vespe.http.addresses import Url
 from vespe.projects import provider_settings, user_config
 from vespe.projects.provider_settings import ProviderSettings
+from vespe.records import dataclass
 
 _SENSITIVE: Final = re.compile(r"(?i)auth|key|token|secret|cookie|password|credential|session|sig")
 _KEYED: Final = ("authorization", "x-api-key", "api-key")

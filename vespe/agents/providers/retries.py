@@ -4,12 +4,12 @@ import os
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from vespe.errors import ProviderError
 from vespe.http.sockets import Limits
 from vespe.lazy import email_utils
+from vespe.records import dataclass
 
 T = TypeVar("T")
 

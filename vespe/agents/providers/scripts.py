@@ -4,13 +4,13 @@ import functools
 import os
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from vespe.documents import positions, safe_yaml, strict_json
 from vespe.errors import Diverged, InvalidDocument
 from vespe.files import atomic
 from vespe.models import JsonObject, JsonValue
+from vespe.records import dataclass
 from vespe.schemas import validator
 
 _SCHEMA: Final = os.path.join(os.path.dirname(__file__), "..", "..", "data", "script.schema.json")

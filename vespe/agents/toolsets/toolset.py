@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, cast
 
 from vespe.adapters import SHAPES
@@ -23,6 +23,7 @@ from vespe.lazy import asyncio, difflib
 from vespe.library.function_tools import FunctionTool, function_tool
 from vespe.library.project import Project
 from vespe.models import Call, JsonObject, Outcome, ProjectConfig, Tool
+from vespe.records import dataclass
 from vespe.tools import catalog, directory
 
 if TYPE_CHECKING:

@@ -1,7 +1,6 @@
 """A response of any vendor's client, as data or as the client's own object: the model's turn, its calls, and where results go."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from vespe.adapters import ADAPTERS
@@ -10,6 +9,7 @@ from vespe.agents.call_results import CallResult
 from vespe.agents.open_calls import ModelCall
 from vespe.errors import ParsingError
 from vespe.models import JsonObject, JsonValue, Tool
+from vespe.records import dataclass
 
 
 class RunsCalls(Protocol):

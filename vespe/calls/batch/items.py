@@ -1,10 +1,10 @@
 """One call of a batch, and what became of it."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from vespe.models import Call, Failure, JsonObject, JsonValue, Outcome, Tool
+from vespe.records import dataclass
 
 ItemId: TypeAlias = int | str
 Run: TypeAlias = Callable[[Call], Outcome]

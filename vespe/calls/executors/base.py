@@ -2,10 +2,11 @@
 
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Protocol
 
 from vespe.models import Execution, JsonObject, Tool
+from vespe.records import dataclass
 
 if TYPE_CHECKING:
     from vespe.calls.executors.mcp.sessions import Sessions

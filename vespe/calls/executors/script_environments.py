@@ -6,7 +6,6 @@ import re
 import sys
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from vespe import defaults
@@ -14,6 +13,7 @@ from vespe.errors import InvalidDocument, ToolExecutionError
 from vespe.files import atomic, locations, staging
 from vespe.lazy import packaging_specifiers, tomllib
 from vespe.processes import process
+from vespe.records import dataclass
 
 _TIMEOUT_S: Final = 600.0
 """For each of the two steps: making the environment, and fetching what goes into it."""

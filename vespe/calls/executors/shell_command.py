@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 from vespe import defaults
@@ -12,6 +12,7 @@ from vespe.documents.pointers import pointer_to
 from vespe.errors import InvalidArguments, InvalidDocument, InvalidOutput, InvalidTool, ToolExecutionError
 from vespe.models import Execution, Implementation, JsonObject, JsonValue, Tool
 from vespe.processes import process
+from vespe.records import dataclass
 from vespe.tools import templates
 
 _MAX_ELEMENT_BYTES: Final = 128 * 1024 - 1

@@ -1,6 +1,6 @@
 """`--record` and `--replay`: the provider that writes down or gives again, and what it says of calls."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from vespe import errors
@@ -11,6 +11,7 @@ from vespe.agents.providers.base import LLMProvider
 from vespe.agents.recordings import RecordingProvider, ReplayProvider
 from vespe.agents.transcripts import Transcript
 from vespe.cli.agent.setup import Wanted
+from vespe.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 import shlex
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 import click
@@ -22,6 +22,7 @@ from vespe.cli.agent import asking
 from vespe.cli.agent.shown import Shown
 from vespe.projects import user_config
 from vespe.projects.workspace import open_workspace
+from vespe.records import dataclass
 
 F = TypeVar("F", bound=Callable[..., Any])
 _POSITIVE: Final = click.IntRange(min=1)

@@ -6,7 +6,6 @@ import ipaddress
 import os
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 import click
@@ -14,6 +13,7 @@ import click
 from vespe import errors
 from vespe.cli import report
 from vespe.mcp_server import http_tokens
+from vespe.records import dataclass
 
 if TYPE_CHECKING:
     from vespe.mcp_server.http_handlers import Served

@@ -1,13 +1,13 @@
 """Lint rules on what a schema promises and what runs takes: the Python function's signature, or the slots of a template."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any, Final
 
 from vespe.documents.pointers import escape_pointer, pointer_to
 from vespe.errors import InvalidDocument, StorageError
 from vespe.files import atomic
 from vespe.lint.base import Found, Rule, Subject
+from vespe.records import dataclass
 from vespe.schemas.explain import short
 from vespe.tools import templates
 from vespe.tools.python import signatures

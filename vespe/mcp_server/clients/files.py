@@ -6,11 +6,11 @@ import os
 import shlex
 import stat
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from vespe.errors import InvalidDocument, Refused, StorageError
 from vespe.files import atomic, locations
+from vespe.records import dataclass
 
 BACKUP_SUFFIX: Final = ".vespe-backup"
 _MAX_BYTES: Final = 64 * 1024 * 1024

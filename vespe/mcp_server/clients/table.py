@@ -3,11 +3,12 @@
 import os
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from vespe.errors import UsageError
 from vespe.models import JsonObject
+from vespe.records import dataclass
 
 Places = Mapping[str, str]
 _FOLDER: Final = "${workspaceFolder}"

@@ -1,7 +1,7 @@
 """One side of a comparison of schemas: a root rewritten so that any part of it can be judged alone, and cases of its values."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from math import ceil, floor
@@ -10,6 +10,7 @@ from typing import Any, Final
 from vespe import defaults
 from vespe.errors import InvalidDocument
 from vespe.models import JsonValue
+from vespe.records import dataclass
 from vespe.schemas import validator
 from vespe.schemas.subschemas import References, walk
 

@@ -1,11 +1,11 @@
 """Whether a tool's next version keeps its contract: a verdict for each change, with its place, never a guess; pure."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
 from vespe.documents.pointers import pointer_to
 from vespe.models import JsonObject, JsonValue, Tool
+from vespe.records import dataclass
 from vespe.schemas import validator
 from vespe.schemas.comparison.gaps import NOTHING, Gap, gaps
 from vespe.schemas.explain import short

@@ -1,11 +1,11 @@
 """What keeps one schema from allowing all that another allows: each place, and a value that shows it where one is found."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from vespe.documents.pointers import steps_of
 from vespe.models import JsonValue
+from vespe.records import dataclass
 from vespe.schemas.comparison.cases import (
     Case,
     Side,

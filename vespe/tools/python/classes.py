@@ -3,9 +3,10 @@
 import ast
 import contextlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from vespe.models import JsonValue
+from vespe.records import dataclass
 from vespe.tools.python.docstrings import parse
 from vespe.tools.python.names import Names, expression, setting, spelling, subscripts
 

@@ -3,7 +3,9 @@
 import inspect
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from vespe.records import dataclass
 
 _PARAMETERS = ("args", "arguments", "params", "parameters", "keyword args", "keyword arguments", "other parameters", "attributes")
 _RETURNS = ("returns", "return", "yields", "yield")

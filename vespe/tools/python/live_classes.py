@@ -4,10 +4,10 @@ import enum
 import sys
 import typing
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from vespe.models import JsonValue
+from vespe.records import dataclass
 from vespe.tools.python.classes import Field, Shape
 from vespe.tools.python.docstrings import parse
 from vespe.tools.python.names import as_json

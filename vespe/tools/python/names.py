@@ -6,9 +6,10 @@ import math
 import typing
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from vespe.models import JsonValue
+from vespe.records import dataclass
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 

@@ -2,13 +2,13 @@
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from vespe.documents.strict_json import repair_surrogates
 from vespe.errors import InvalidDocument
 from vespe.lazy import difflib
 from vespe.models import JsonObject, JsonValue
+from vespe.records import dataclass
 from vespe.tools.python.annotations import Reader
 from vespe.tools.python.classes import default_of_call
 from vespe.tools.python.docstrings import Docstring, parse

@@ -4,7 +4,7 @@ import json
 import queue
 import threading
 import time
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, NoReturn
 
 from vespe import defaults
@@ -14,6 +14,7 @@ from vespe.documents import strict_json
 from vespe.errors import Interrupted, OutputTooLarge, SessionEnded, TimedOut, ToolExecutionError, VespeError
 from vespe.models import JsonObject
 from vespe.processes.long_lived import LastingProcess, boot_time
+from vespe.records import dataclass
 
 _CANCEL_POLL_S: Final = 0.05
 _LOOK_S: Final = 0.5

@@ -4,13 +4,14 @@ import os
 import sys
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from vespe.documents import strict_json
 from vespe.errors import InvalidDocument, InvalidOutput, MissingExtra, Refused, ToolExecutionError, VespeError
 from vespe.models import JsonObject
 from vespe.processes import process
+from vespe.records import dataclass
 
 _ROOT: Final = os.path.abspath(os.path.join(os.path.dirname(__file__), *[".."] * 4))
 _START: Final = """\
