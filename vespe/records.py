@@ -6,6 +6,7 @@ standard library when it is first asked for: how two objects compare, what is pr
 """
 
 import dataclasses
+import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
@@ -53,7 +54,7 @@ def _record(cls: type, kw_only: bool) -> type:
     asked = {
         "__dataclass_fields__": lambda: plain(init=False, repr=False, eq=False).__dataclass_fields__,
         "__dataclass_params__": lambda: plain().__dataclass_params__,
-        "__signature__": lambda: _signature(plain()),
+        "__signature__": lambda: inspect.signature(plain()),
     }
     made: Any = type(
         cls.__name__,
@@ -102,12 +103,6 @@ def _constructor(made: Any, defaults: dict[str, Any], kw_only: bool) -> Any:
         steps.append("self.__post_init__()")
     exec(f"def __init__({', '.join(taken)}):\n  " + "\n  ".join(steps or ["pass"]), scope)
     return scope["__init__"]
-
-
-def _signature(plain: type) -> Any:
-    import inspect
-
-    return inspect.signature(plain)
 
 
 def _refuse_to_set(self: object, name: str, value: object) -> None:

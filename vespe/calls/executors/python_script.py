@@ -101,7 +101,7 @@ def _script(tool: Tool, implementation: Implementation, context: Context) -> tup
 def _metadata(source: bytes, path: str) -> Metadata:
     metadata = read_metadata(source, path=path)
     here = sys.version_info[:3]
-    if python_satisfies(metadata.requires_python, here) is False:
+    if metadata.requires_python and python_satisfies(metadata.requires_python, here) is False:
         running = ".".join(map(str, here))
         raise ToolExecutionError(
             f"{os.path.basename(path)} needs Python {metadata.requires_python}, and this is {running}",
