@@ -13,7 +13,7 @@ from tests.support.floors import FLOORS
 from vespe import lazy
 
 PACKAGE = Path(vespe.__file__).parent
-SCRIPTS = {"processes.supervisor", "calls.executors.python_child", "calls.executors.python_values"}
+SCRIPTS = {"processes.supervisor", "calls.executors.python_child", "calls.executors.python_values", "calls.executors.wasm.child"}
 """Run in an interpreter of their own, never imported: they import nothing of vespe."""
 OWNERS = {
     "click": "cli",
@@ -24,6 +24,7 @@ OWNERS = {
     "referencing": "schemas.reference",
     "distributed": "calls.batch.dask_cluster",
     "ray": "calls.batch.ray_cluster",
+    "wasmtime": "calls.executors.wasm.child",
     "jsonschema_rs": "schemas.validator",
     "packaging": "calls.executors.script_environments",
     "platformdirs": "files.locations",

@@ -2,12 +2,11 @@ from typing import Any
 
 import pytest
 
-from vespe.calls.executors import http_request, mcp_tool, python_script, shell_command
+from vespe.calls.executors import EXECUTORS
 from vespe.calls.executors.http_templates import ARGUMENTS
 from vespe.http.client import MAX_REDIRECTS
 from vespe.tools import implementations
 
-TYPES = (python_script.PythonScript, shell_command.ShellCommand, http_request.HttpRequest, mcp_tool.McpTool)
 SHELL: dict[str, Any] = {"type": "shell_command", "entrypoint": "echo", "args": {}}
 PYTHON: dict[str, Any] = {"type": "python_script", "path": "main.py", "entrypoint": "run"}
 
@@ -17,7 +16,7 @@ def found(details: Any, **document: Any) -> list[tuple[str, str]]:
 
 
 def test_every_type_that_is_executed_is_checked_and_no_other() -> None:
-    assert {executor.type for executor in TYPES} == set(implementations.CHECKS)
+    assert {executor.type for executor in EXECUTORS.values()} == set(implementations.CHECKS) == set(EXECUTORS)
 
 
 def test_what_http_takes_is_what_its_executor_takes() -> None:
@@ -98,3 +97,29 @@ def test_a_tool_of_an_mcp_server_says_its_server_and_its_pin(changed: dict[str, 
     if "args" in changed and "digest" not in changed["args"] and "shell" not in changed["args"]:
         changed["args"]["digest"] = whole["args"]["digest"]  # type: ignore[index]  # the literal above
     assert f"/implementation_details{pointer}" in [at for at, _ in found({**whole, **changed})]
+
+
+WASM: dict[str, Any] = {"type": "wasm", "path": "tool.wasm", "source": "src/tool.c"}
+RUST: dict[str, Any] = {"type": "rust_function", "path": "src/tool.rs", "entrypoint": "word_count"}
+
+
+@pytest.mark.parametrize(
+    ("details", "said"),
+    [
+        (WASM | {"path": "tool.so"}, "must be a .wasm file"),
+        (WASM | {"path": None}, "needs `path`: a .wasm file"),
+        (WASM | {"source": "../tool.c"}, "`source` must be a source file inside the tool's directory"),
+        (RUST | {"path": "tool.wasm"}, "must be a .rs file"),
+        (RUST | {"entrypoint": "word count"}, "must be the name of the function"),
+        (RUST | {"entrypoint": None}, "must be the name of the function"),
+        (RUST | {"args": {"text": 1}}, "is also an input"),
+    ],
+)
+def test_compiled_tools_name_their_files_and_their_function(details: Any, said: str) -> None:
+    ((_, message),) = found(details, schema={"input": {"type": "object", "properties": {"text": {}}}})
+    assert said in message
+
+
+@pytest.mark.parametrize("details", [WASM, RUST, WASM | {"args": {"unit": "k"}}])
+def test_compiled_tools_that_fit_are_let_be(details: Any) -> None:
+    assert found(details, schema={"input": {"type": "object", "properties": {"text": {}}}}) == []

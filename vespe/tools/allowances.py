@@ -9,7 +9,7 @@ from vespe.http import addresses
 from vespe.records import dataclass
 from vespe.schemas.explain import describe, short
 
-TYPES: Final = ("python_script", "shell_command", "http_request")
+TYPES: Final = ("python_script", "shell_command", "http_request", "wasm", "rust_function")
 KEYS: Final = ("allow_types", "allow_hosts", "secrets")
 _HOST: Final = re.compile(r"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]{0,252})|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?")
 _SECRET: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

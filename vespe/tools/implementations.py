@@ -24,6 +24,7 @@ _AUTHORITY: Final = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?:
 _TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}")
 _SECRET: Final = re.compile(r"\$\{env:(?:(?P<name>[A-Za-z_][A-Za-z0-9_]*)\})?")
 _MCP_ARGS: Final = frozenset(("command", "url", "headers", "digest"))
+_RUST_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 _DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
 _AT: Final = "/implementation_details"
 _ELSEWHERE: Final = ("name", "description", "kit_id", "version", "tags", "schema", "permissions", "annotations")
@@ -69,13 +70,32 @@ def _checked(details: dict[str, Any], document: dict[str, Any]) -> Iterator[Foun
 
 
 def _python_script(details: dict[str, Any], document: dict[str, Any]) -> Iterator[Found]:
-    yield from _own_file(details.get("path"), "a .py file inside the tool's directory")
-    if isinstance(details.get("path"), str) and not details["path"].endswith(".py"):
-        yield f"{_AT}/path", f"`path` must be a .py file, not {short(details['path'])}"
+    yield from _own_file(details.get("path"), "a .py file inside the tool's directory", ends=".py")
     entrypoint = details.get("entrypoint")
     if not isinstance(entrypoint, str) or not entrypoint.isidentifier() or keyword.iskeyword(entrypoint):
         at = f"{_AT}/entrypoint" if "entrypoint" in details else _AT
         yield at, f"`entrypoint` must be the name of the function that runs, not {describe(entrypoint)}"
+    yield from _fixed(details, document)
+
+
+def _wasm(details: dict[str, Any], document: dict[str, Any]) -> Iterator[Found]:
+    yield from _own_file(details.get("path"), "a .wasm file inside the tool's directory", ends=".wasm")
+    if "source" in details:
+        yield from _own_file(details["source"], "a source file inside the tool's directory", key="source")
+    yield from _fixed(details, document)
+
+
+def _rust_function(details: dict[str, Any], document: dict[str, Any]) -> Iterator[Found]:
+    yield from _own_file(details.get("path"), "a .rs file inside the tool's directory", ends=".rs")
+    entrypoint = details.get("entrypoint")
+    if not isinstance(entrypoint, str) or not _RUST_NAME.fullmatch(entrypoint):
+        at = f"{_AT}/entrypoint" if "entrypoint" in details else _AT
+        yield at, f"`entrypoint` must be the name of the function that runs, not {describe(entrypoint)}"
+    yield from _fixed(details, document)
+
+
+def _fixed(details: dict[str, Any], document: dict[str, Any]) -> Iterator[Found]:
+    """Find fixed arguments that are inputs too: a tool gets both as one object."""
     if args := details.get("args"):
         names = input_names(_input_schema(document))
         yield from ((_arg(key), f"the fixed argument {short(key)} is also an input; it can be one of them") for key in args if key in names)
@@ -207,11 +227,14 @@ def _is_pointer(text: str) -> bool:
     return text.startswith("/") and "~" not in text.replace("~0", "").replace("~1", "")
 
 
-def _own_file(path: Any, what: str) -> Iterator[Found]:
+def _own_file(path: Any, what: str, *, ends: str = "", key: str = "path") -> Iterator[Found]:
     if not isinstance(path, str):
-        yield _AT, f"`implementation_details` needs `path`: {what}", "path"
-    elif not path or path.startswith("/") or "\\" in path or not path.isprintable() or {"", ".", ".."} & set(path.split("/")):
-        yield f"{_AT}/path", f"`path` must be {what}, written relative to it without . and .., not {short(path)}"
+        yield _AT, f"`implementation_details` needs `{key}`: {what}", "path"
+        return
+    if not path or path.startswith("/") or "\\" in path or not path.isprintable() or {"", ".", ".."} & set(path.split("/")):
+        yield f"{_AT}/{key}", f"`{key}` must be {what}, written relative to it without . and .., not {short(path)}"
+    if not path.endswith(ends):
+        yield f"{_AT}/{key}", f"`{key}` must be a {ends} file, not {short(path)}"
 
 
 def _choice(args: dict[str, Any], key: str, choices: tuple[str, ...]) -> Iterator[Found]:
@@ -280,5 +303,7 @@ CHECKS: Final[dict[str, Callable[[dict[str, Any], dict[str, Any]], Iterable[Foun
     "shell_command": _shell_command,
     "http_request": _http_request,
     "mcp_tool": _mcp_tool,
+    "wasm": _wasm,
+    "rust_function": _rust_function,
 }
 """Each type's own check of `implementation_details` within its document."""

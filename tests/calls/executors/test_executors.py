@@ -3,5 +3,5 @@
 from vespe.calls.executors import EXECUTORS
 
 
-def test_the_three_types_of_implementation_are_in_the_table() -> None:
-    assert set(EXECUTORS) == {"python_script", "shell_command", "http_request", "mcp_tool"}
+def test_the_types_of_implementation_are_in_the_table() -> None:
+    assert set(EXECUTORS) == {"python_script", "shell_command", "http_request", "mcp_tool", "wasm", "rust_function"}

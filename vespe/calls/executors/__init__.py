@@ -11,6 +11,8 @@ TABLE: Final = {
     "shell_command": ("vespe.calls.executors.shell_command", "ShellCommand"),
     "http_request": ("vespe.calls.executors.http_request", "HttpRequest"),
     "mcp_tool": ("vespe.calls.executors.mcp_tool", "McpTool"),
+    "wasm": ("vespe.calls.executors.wasm.module", "WasmModule"),
+    "rust_function": ("vespe.calls.executors.wasm.module", "RustFunction"),
 }
 """The module and the class of each `type` of `implementation_details`."""
 

@@ -1,0 +1,1 @@
+"""Tools compiled to WebAssembly: `wasm` and `rust_function`, run in a worker process of their own."""

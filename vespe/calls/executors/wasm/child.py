@@ -1,0 +1,264 @@
+"""Runs modules of WebAssembly in an interpreter of its own, one call at a time, each in a fresh instance."""
+
+# workers.py sends this, compiled, to `python -I -B -X utf8`; it imports nothing of Vespe. A module reads its arguments from
+# one file and writes its result into another: both are in memory. wasmtime's `stdout_custom` panics when the
+# interpreter ends, and a pipe would need a thread.
+
+import hashlib
+import hmac
+import json
+import marshal
+import os
+import resource
+import signal
+import sys
+import threading
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
+
+    import wasmtime
+
+MAX_STDOUT_FILE = 64 * 1024 * 1024
+"""What a module may write at most before it is looked at; it is stopped at the first look past its cap."""
+TICK_S = 0.02
+"""How often a running module is looked at. The deadline itself is a tick of its own."""
+TABLE_ELEMENTS = 100_000
+MAX_CACHED = 128
+
+
+class Broken(Exception):
+    """The module cannot run at all; the text says why."""
+
+
+def main(message: "dict[str, Any]") -> "NoReturn":
+    """Answer requests until stdin ends: the last argument is the descriptor for answers."""
+    result = int(sys.argv[-1])
+    os.set_inheritable(result, False)
+    try:
+        runner = Runner(message["cache"], message["key"])
+    except ImportError:
+        runner = None
+    while True:
+        request = marshal.loads(take(int.from_bytes(take(8), "big")))
+        head, body = runner.answer(request) if runner else ({"kind": "missing"}, b"")
+        answer = f"{len(body)} {json.dumps(head)}\n".encode() + body
+        view = memoryview(answer)
+        while view:
+            view = view[os.write(result, view) :]
+
+
+def take(size: int) -> bytes:
+    """Read so many bytes of stdin; ends this process where they do not come."""
+    parts = []
+    while size:
+        more = os.read(0, min(size, 1 << 20))
+        if not more:
+            os._exit(0)
+        parts.append(more)
+        size -= len(more)
+    return b"".join(parts)
+
+
+class Runner:
+    """The engine, the modules that it knows, and the two files."""
+
+    def __init__(self, cache: "str | None", key: bytes) -> None:
+        global wasmtime
+        import wasmtime
+
+        config = wasmtime.Config()
+        config.epoch_interruption = True
+        config.wasm_threads = False
+        self.engine = wasmtime.Engine(config)
+        self.linker = wasmtime.Linker(self.engine)
+        self.linker.define_wasi()
+        self.modules: dict[str, wasmtime.InstancePre] = {}
+        self.cache = Cache(cache, key) if cache else None
+        self.stdin, self.stdin_path = file_in_memory("stdin")
+        self.stdout, self.stdout_path = file_in_memory("stdout")
+        self.watch = Watch(self.engine, self.stdout)
+
+    def answer(self, request: "dict[str, Any]") -> "tuple[dict[str, Any], bytes]":
+        """Run one call; returns what became of it, and what the module wrote to its stdout."""
+        try:
+            module = self.modules.get(request["module"]) or self.load(request["module"], request["code"])
+            head = self.run(module, request)
+        except Broken as broken:
+            return {"kind": "broken", "message": str(broken)}, b""
+        size = os.fstat(self.stdout).st_size
+        if size > request["cap"]:
+            head = {"kind": "large", "bytes": size}
+        body = os.pread(self.stdout, min(size, request["cap"]), 0)
+        os.ftruncate(self.stdout, 0)
+        return head, body
+
+    def load(self, digest: str, code: bytes) -> "wasmtime.InstancePre":
+        """Compile a module, or take what was compiled of it before."""
+        module = self.cache.load(self.engine, digest) if self.cache else None
+        if module is None:
+            try:
+                module = wasmtime.Module(self.engine, code)
+            except wasmtime.WasmtimeError as error:
+                raise Broken(f"cannot be compiled: {first_lines(error)}") from None
+            if self.cache:
+                self.cache.store(digest, module)
+        starts = [one.type for one in module.exports if one.name == "_start"]
+        if not starts or not isinstance(starts[0], wasmtime.FuncType) or starts[0].params or starts[0].results:
+            raise Broken("exports no function `_start` without parameters: it is not a WASI command")
+        try:
+            self.modules[digest] = self.linker.instantiate_pre(module)
+        except wasmtime.WasmtimeError as error:
+            raise Broken(f"asks for what no tool is given: {first_lines(error)}") from None
+        return self.modules[digest]
+
+    def run(self, module: "wasmtime.InstancePre", request: "dict[str, Any]") -> "dict[str, Any]":
+        """Run a module in a fresh store; what it wrote is in the file afterwards."""
+        os.ftruncate(self.stdin, 0)
+        os.pwrite(self.stdin, request["stdin"], 0)
+        limit = resource.RLIM_INFINITY if request["directories"] else MAX_STDOUT_FILE
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+        self.watch.begin(request["timeout_s"], request["cap"])
+        try:
+            store = self.store(request)
+            instance = module.instantiate(store)
+            run: Any = instance.exports(store)["_start"]  # a function, as `load` has seen
+            run(store)
+        except wasmtime.ExitTrap as ended:
+            return {"kind": "ended", "status": ended.code}
+        except wasmtime.Trap as trap:
+            return {"kind": self.watch.why or "trap", **told(trap)}
+        except wasmtime.WasmtimeError as error:
+            return {"kind": self.watch.why or "trap", "message": first_lines(error)}
+        finally:
+            self.watch.end()
+        return {"kind": "ended", "status": 0}
+
+    def store(self, request: "dict[str, Any]") -> "wasmtime.Store":
+        wasi = wasmtime.WasiConfig()
+        wasi.argv = [request["name"]]
+        wasi.stdin_file, wasi.stdout_file = self.stdin_path, self.stdout_path
+        wasi.inherit_stderr()
+        for host, guest, mutable in request["directories"]:
+            wasi.preopen_dir(host, guest, mutable)
+        store = wasmtime.Store(self.engine)
+        store.set_wasi(wasi)
+        store.set_limits(memory_size=request["memory"], table_elements=TABLE_ELEMENTS, instances=1, tables=16, memories=1)
+        store.set_epoch_deadline(1)
+        return store
+
+
+class Watch:
+    """Stops a module at its deadline, and soon after it wrote too much. Between calls, and in short ones, nothing runs."""
+
+    def __init__(self, engine: "wasmtime.Engine", stdout: int) -> None:
+        self.engine, self.stdout = engine, stdout
+        self.lock = threading.Lock()
+        self.until: float | None = None
+        self.cap = 0
+        self.why = ""
+        # Blocked everywhere, the alarm is the watching thread's: the main one is inside the module, where no handler runs.
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})
+        threading.Thread(target=self.look, daemon=True).start()
+
+    def begin(self, timeout_s: float, cap: int) -> None:
+        with self.lock:
+            self.until, self.cap, self.why = time.monotonic() + timeout_s, cap, ""
+        signal.setitimer(signal.ITIMER_REAL, max(min(TICK_S, timeout_s), 1e-6), TICK_S)
+
+    def end(self) -> None:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        with self.lock:
+            self.until = None
+
+    def look(self) -> None:
+        while True:
+            signal.sigwait({signal.SIGALRM})
+            with self.lock:
+                if self.until is None:
+                    continue
+                if time.monotonic() >= self.until:
+                    self.why = "late"
+                elif os.fstat(self.stdout).st_size > self.cap:
+                    self.why = "large"
+                if self.why:
+                    self.engine.increment_epoch()
+
+
+class Cache:
+    """What was compiled before. To load it is to run it: only what this user's own key has signed is believed."""
+
+    def __init__(self, directory: str, key: bytes) -> None:
+        from importlib.metadata import version
+
+        uname = os.uname()
+        about = [version("wasmtime"), uname.sysname, uname.machine, processor()]
+        self.directory, self.key = directory, key
+        self.about = hashlib.sha256(repr(about).encode()).hexdigest()[:16]
+
+    def load(self, engine: "wasmtime.Engine", digest: str) -> "wasmtime.Module | None":
+        try:
+            with open(self.path(digest), "rb") as file:
+                signature, code = file.read(32), file.read()
+            if hmac.compare_digest(signature, self.signature(digest, code)):
+                return wasmtime.Module.deserialize(engine, code)
+        except (OSError, wasmtime.WasmtimeError):
+            pass
+        return None
+
+    def store(self, digest: str, module: "wasmtime.Module") -> None:
+        code = bytes(module.serialize())
+        new = f"{self.path(digest)}.{os.getpid()}.tmp"
+        try:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+            with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600), "wb") as file:
+                file.write(self.signature(digest, code) + code)
+            os.replace(new, self.path(digest))
+            self.prune()
+        except OSError:
+            return
+
+    def path(self, digest: str) -> str:
+        return os.path.join(self.directory, f"{digest[:32]}-{self.about}.cwasm")
+
+    def signature(self, digest: str, code: bytes) -> bytes:
+        return hmac.digest(self.key, f"{digest} {self.about} ".encode() + code, "sha256")
+
+    def prune(self) -> None:
+        paths = [os.path.join(self.directory, name) for name in os.listdir(self.directory)]
+        for path in sorted(paths, key=lambda path: os.stat(path).st_mtime_ns)[:-MAX_CACHED]:
+            os.unlink(path)
+
+
+def processor() -> str:
+    """Return what the machine says its processor can do: compiled code is for one that can as much."""
+    try:
+        with open("/proc/cpuinfo", "rb") as file:
+            return next((line.decode("ascii", "replace") for line in file if line.startswith((b"flags", b"Features"))), "")
+    except OSError:
+        return ""
+
+
+def file_in_memory(name: str) -> "tuple[int, str]":
+    """Return the descriptor of a new file, and a path that opens it; on disk where the system has none in memory."""
+    if hasattr(os, "memfd_create"):
+        descriptor = os.memfd_create(name)
+        return descriptor, f"/proc/self/fd/{descriptor}"
+    import tempfile
+
+    return tempfile.mkstemp(prefix="vespe-")
+
+
+def told(trap: "wasmtime.Trap") -> "dict[str, Any]":
+    """Say why a module was stopped, and in which of its functions, the innermost first."""
+    said = str(trap.message).strip().splitlines()
+    reason = next((line.strip() for line in said if "wasm trap:" in line), said[-1] if said else "")
+    names = [frame.func_name or f"function {frame.func_index}" for frame in trap.frames[:8]]
+    return {"message": reason.partition("wasm trap:")[2].strip() or reason, "frames": names}
+
+
+def first_lines(error: Exception) -> str:
+    """Return an error's text as one line."""
+    return " ".join(str(error).split())[:400]

@@ -1,0 +1,133 @@
+"""A process that lives on under a supervisor and answers one request at a time, to whichever thread asks."""
+
+import contextlib
+import os
+import selectors
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from typing import Final, Literal, NamedTuple
+
+from vespe.processes.signals import interruptible, uninterruptible
+from vespe.processes.supervised_tree import Supervised, payload
+
+_PATIENCE_S: Final = 0.4
+_CANCEL_POLL_S: Final = 0.05
+_LOOK_S: Final = 0.5
+
+
+class NoAnswer(Exception):
+    """The request has no answer, and the process is gone: `late`, `cancelled`, or it `ended` by itself. `logs` is what it said."""
+
+    def __init__(self, reason: Literal["late", "cancelled", "ended"], logs: bytes) -> None:
+        super().__init__(reason)
+        self.reason, self.logs = reason, logs
+
+
+class Answer(NamedTuple):
+    """The head of an answer (one line, without its size), the bytes after it, and what the tree wrote to stderr meanwhile."""
+
+    head: bytes
+    body: bytes
+    logs: bytes
+
+
+class AnsweringProcess(Supervised):
+    """A process that reads requests from stdin and answers on the descriptor that is the last of its arguments.
+
+    An answer is a line, `SIZE HEAD`, and SIZE bytes after it. One thread at a time may ask; between two requests nobody
+    watches the process, and nothing is read of what it writes.
+    """
+
+    def __init__(self, argv: Sequence[str], *, cwd: str, env: Mapping[str, str], first: bytes) -> None:
+        super().__init__(os.path.basename(argv[0]))
+        self._stdin = -1
+        self._command = payload([argv], cwd=cwd, env=env, result=True)
+        self._first = first
+
+    def ask(self, request: bytes, *, until: float, cancel: threading.Event | None) -> Answer:
+        """Send a request and wait for its answer until a moment of `time.monotonic`. The first one starts the process.
+
+        Raises NoAnswer, and StorageError where it cannot be started. On those, and on KeyboardInterrupt, nothing is left of the process.
+        """
+        with uninterruptible():
+            answered = False
+            try:
+                if self.supervisor:
+                    self._send(request)
+                else:
+                    self.start(self._command, stdin=self._first + request, cap_bytes=0)
+                mark = self.outputs["stderr"].count
+                answer = self._awaited(mark, until, cancel)
+                answered = True
+                return answer
+            finally:
+                if not answered:
+                    self.end()
+
+    def end(self) -> None:
+        """Kill the tree, and wait until nothing of it is left."""
+        if self.supervisor:
+            self.tell_end(0.0)
+            give_up = time.monotonic() + _PATIENCE_S
+            while self.supervised and (wait := give_up - time.monotonic()) > 0:
+                self._serve(wait)
+        self.close()
+
+    def fed(self, fd: int) -> None:
+        """Keep both pipes open: more requests come through one of them."""
+        self._stdin = self._stdin if fd == self.control else fd
+
+    def _send(self, data: bytes) -> None:
+        fd, written = self._stdin, 0
+        with contextlib.suppress(BlockingIOError, BrokenPipeError):
+            written = os.write(fd, data)
+        self.feeds[fd] = memoryview(data)[written:]
+        if self.feeds[fd]:
+            self.selector.register(fd, selectors.EVENT_WRITE, "feed")
+
+    def _awaited(self, mark: int, until: float, cancel: threading.Event | None) -> Answer:
+        look = _LOOK_S if cancel is None else _CANCEL_POLL_S
+        while self.supervised and b"\nE " not in self.outputs["status"].data:
+            if (left := until - time.monotonic()) <= 0:
+                raise NoAnswer("late", self._said(mark))
+            if cancel is not None and cancel.is_set():
+                raise NoAnswer("cancelled", self._said(mark))
+            self._serve(min(left, look))
+            if (found := self._whole()) is not None:
+                return Answer(*found, self._said(mark))
+        raise NoAnswer("ended", self._said(mark))
+
+    def _serve(self, wait: float) -> None:
+        with interruptible():
+            ready = self.selector.select(wait)
+        for key, _ in ready:
+            if key.data == "feed":
+                self.write(key.fd)
+                continue
+            output = self.outputs[key.data]
+            if not output.read():
+                self.selector.unregister(key.fd)
+                self.supervised = self.supervised and key.data != "status"
+            if key.data == "stdout":
+                output.data.clear()
+
+    def _whole(self) -> tuple[bytes, bytes] | None:
+        """Return the head and the body of an answer that has come whole."""
+        data = self.outputs["result"].data
+        end = data.find(b"\n")
+        if end < 0:
+            return None
+        size, _, head = bytes(data[:end]).partition(b" ")
+        whole = end + 1 + int(size)
+        if len(data) < whole:
+            return None
+        body = bytes(data[end + 1 : whole])
+        data.clear()
+        return head, body
+
+    def _said(self, mark: int) -> bytes:
+        if not (output := self.outputs.get("stderr")):
+            return b""
+        output.drain()
+        return output.kept_since(mark)
