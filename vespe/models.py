@@ -34,7 +34,8 @@ class Tool:
 
     `directory` is None for a tool that exists only in-process. `scope` is `project_tools` or a kit's id.
     `allowed_hosts` are those that its kit limits it to, None for no limit.
-    `document` is config.json as read, unknown keys included. Paths are `str`: pathlib costs 5 ms at start-up.
+    `document` is config.json as read, unknown keys included.
+    `behind` is there for a tool as a project shows it to models. Paths are `str`: pathlib costs 5 ms at start-up.
     """
 
     uid: str
@@ -56,6 +57,12 @@ class Tool:
     permissions: JsonObject = field(default_factory=dict)
     allowed_hosts: tuple[str, ...] | None = None
     document: JsonObject = field(default_factory=dict)
+    behind: "Facade | None" = None
+
+    @property
+    def itself(self) -> "Tool":
+        """The tool as its directory says it, where this is one as a project shows it to models."""
+        return self.behind.tool if self.behind else self
 
     @property
     def documentation(self) -> str | None:
@@ -67,6 +74,19 @@ class Tool:
                 return file.read(defaults.MAX_FILE_BYTES).decode("utf-8", "replace") if is_file else None
         except OSError:
             return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facade:
+    """What stands behind a tool as models see it: the tool itself, and the arguments that are not the model's to give.
+
+    `preset` are filled in at each call, `hidden` are left out; `places` gives the file and pointer of each preset.
+    """
+
+    tool: Tool
+    preset: JsonObject
+    hidden: frozenset[str]
+    places: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

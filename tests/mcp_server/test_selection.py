@@ -8,9 +8,10 @@ import pytest
 
 from tests.support.ondisk import python_tool, write_kit, write_tool
 from vespe.errors import NotTrusted
-from vespe.mcp_server.selection import Selection, Shown, shown
+from vespe.mcp_server.selection import Selection, shown
 from vespe.models import Tool
 from vespe.projects.init import found_project
+from vespe.projects.view import Shown
 from vespe.projects.workspace import open_workspace
 from vespe.trust import gate
 from vespe.trust.gate import Grant

@@ -11,7 +11,7 @@ from typing import Final, Generic, Protocol, TypeAlias, TypeVar
 from vespe import defaults
 from vespe.agents.limits import Stop
 from vespe.calls import outcomes
-from vespe.calls.arguments import checked_inputs
+from vespe.calls.arguments import itself
 from vespe.calls.executors.base import Context
 from vespe.calls.path import CallPath
 from vespe.calls.registry import ToolRegistry
@@ -281,7 +281,7 @@ class _Pathless:
         timeout_s = call.timeout_s or tool.timeout_s
         context = Context(project_root="", directory="", timeout_s=timeout_s or defaults.TIMEOUT_S, cancel=cancel)
         try:
-            inputs = checked_inputs(tool, call.arguments)
+            tool, inputs = itself(tool, call.arguments)
             return outcomes.finished(tool, self._registry.execute(tool, inputs, context), secrets=(), started=began)
         except VespeError as error:
             return outcomes.failed(tool, error, started=began)

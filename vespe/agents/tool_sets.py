@@ -21,16 +21,17 @@ class ToolSet:
 
 
 def chosen(workspace: Workspace, *, names: Sequence[str] | None = None, kit: str | None = None) -> list[Tool]:
-    """Load the tools of these names, those of one scope (a kit's id, or `project_tools`), or all that are available.
+    """Load the tools of these names, those of one scope (a kit's id, or `project_tools`), or all that are available, as models see them.
 
-    Raises ToolNotFound, AmbiguousTool and InvalidTool for a name, KitNotFound for a kit without available tools.
+    A name is the tool's own, or the one that models know it by. Raises ToolNotFound, AmbiguousTool and InvalidTool for a name,
+    KitNotFound for a kit without available tools.
     """
     if names is not None:
-        return [workspace.tool(name) for name in names]
+        return [workspace.shown_tool(name) for name in names]
     entries = [entry for entry in workspace.available() if kit in (None, entry.scope)]
     if kit is not None and not entries:
         raise KitNotFound(kit, close=sorted({entry.scope for entry in workspace.available()}))
-    return [workspace.load(entry) for entry in entries]
+    return list(workspace.shown(map(workspace.load, entries)).tools.values())
 
 
 def tool_set(tools: Iterable[Tool], *, strict: bool = False) -> ToolSet:

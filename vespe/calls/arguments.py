@@ -1,7 +1,10 @@
 """A call's arguments: read from JSON, held to the tool's schema, and completed with its defaults."""
 
+from dataclasses import replace
+
 from vespe import defaults, errors
 from vespe.documents import strict_json
+from vespe.documents.pointers import steps_of
 from vespe.models import JsonObject, Tool
 from vespe.schemas import validator as schema_validator
 from vespe.schemas.explain import messages_of
@@ -10,8 +13,12 @@ from vespe.schemas.explain import messages_of
 def checked_inputs(tool: Tool, arguments: JsonObject | str | bytes) -> JsonObject:
     """Return a call's inputs as its tool's schema takes them, with the schema's defaults filled in.
 
+    Those of a tool as models see it are without what its project gives and hides; `itself` gives the whole.
     Raises ParsingError for text that is not one strict JSON object, InvalidArguments with every violation.
     """
+    if tool.behind is not None:
+        _, whole = itself(tool, arguments)
+        return {name: value for name, value in whole.items() if name not in tool.behind.hidden and name not in tool.behind.preset}
     inputs = parsed_arguments(arguments) if isinstance(arguments, (str, bytes)) else arguments
     validator = schema_validator.compile_schema(tool.input_schema, closed=True)
     completed = validator.completed(inputs)
@@ -22,6 +29,33 @@ def checked_inputs(tool: Tool, arguments: JsonObject | str | bytes) -> JsonObjec
             violations=[one.to_json() for one in violations],
         )
     return completed
+
+
+def itself(tool: Tool, arguments: JsonObject | str | bytes) -> tuple[Tool, JsonObject]:
+    """Return the tool behind one as models see it, and a call's whole inputs, with what the project gives; any other tool is itself.
+
+    Raises as `checked_inputs` does, InvalidArguments for an argument that is not the model's to give, and InvalidDocument where
+    what the project gives does not fit the tool's schema.
+    """
+    facade = tool.behind
+    if facade is None:
+        return tool, checked_inputs(tool, arguments)
+    given = parsed_arguments(arguments) if isinstance(arguments, (str, bytes)) else arguments
+    if refused := [name for name in given if name in facade.preset or name in facade.hidden]:
+        violations = [{"pointer": f"/{name}", "message": f"{name!r} is not an argument of {tool.name!r}"} for name in refused]
+        message = f"{tool.name!r} takes no argument {' or '.join(map(repr, refused))} here"
+        raise errors.InvalidArguments(message, violations=violations, hint="call it without")
+    try:
+        return facade.tool, checked_inputs(replace(facade.tool, name=tool.name), {**given, **facade.preset})
+    except errors.InvalidArguments as error:
+        for violation in error.details.get("violations", ()):
+            name = next(iter(steps_of(violation["pointer"])), "")
+            if name in facade.preset:
+                path, _, pointer = facade.places[name].partition("#")
+                raise errors.InvalidDocument(
+                    f"presets what {facade.tool.name!r} does not take: {violation['message']}", path=path, pointer=pointer
+                ) from None
+        raise
 
 
 def parsed_arguments(text: str | bytes) -> JsonObject:

@@ -13,7 +13,7 @@ from vespe import defaults, errors
 from vespe.calls import in_process
 from vespe.calls import log as call_log
 from vespe.calls import secrets as call_secrets
-from vespe.calls.arguments import checked_inputs, parsed_arguments
+from vespe.calls.arguments import checked_inputs, itself, parsed_arguments
 from vespe.calls.executors import EXECUTORS
 from vespe.calls.executors.base import Context
 from vespe.calls.in_process import Bounds
@@ -33,7 +33,7 @@ from vespe.trust import gate
 if TYPE_CHECKING:
     from vespe.calls.executors.mcp.sessions import Sessions
 
-__all__ = ["CallPath", "as_told", "checked_inputs", "open_path", "parsed_arguments", "refused"]
+__all__ = ["CallPath", "as_told", "checked_inputs", "itself", "open_path", "parsed_arguments", "refused"]
 
 _RAISED: Final = (errors.UsageError, errors.NotFound, errors.InvalidDocument, errors.NotTrusted)
 """There was no call to make: these are raised. Every other failure is an Outcome's error."""
@@ -119,13 +119,26 @@ class CallPath:
         Where `cancel` is set the call ends at once: `interrupted`. A Python function of this process cannot be ended: it runs on
         in a thread of its own, its result is dropped, and the error says so; an async one is cancelled.
         """
+        if tool.behind is not None:
+            return cast(Outcome, self._through(tool, call, lambda whole: self.run_tool(tool.itself, whole, cancel=cancel)))
         return _driven(self._run_whole(tool, call, cancel))
+
+    def _through(self, tool: Tool, call: Call, run: Callable[[Call], Any]) -> Any:
+        """Run a call of a tool as models see it: what its project gives is filled in, and the tool itself runs under its own name."""
+        try:
+            _, inputs = itself(tool, call.arguments)
+        except (errors.InvalidArguments, errors.ParsingError) as error:
+            return self._log(tool.itself, call, failed(tool.itself, error), ())
+        return run(replace(call, arguments=inputs))
 
     async def arun_tool(self, tool: Tool, call: Call) -> Outcome:
         """Run one call of a tool that is resolved already, from an event loop that goes on meanwhile; raises as `run` does.
 
         Async in-process tools run in the caller's loop, everything else in a thread. Cancelling the caller's task ends the call.
         """
+        if tool.behind is not None:
+            made = self._through(tool, call, lambda whole: self.arun_tool(tool.itself, whole))
+            return made if isinstance(made, Outcome) else cast(Outcome, await made)
         if tool.name in self.registry:
             return await self._run_whole(tool, call, None, in_loop=True)
         ending = threading.Event()

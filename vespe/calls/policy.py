@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from typing import Final, TypeAlias
 
 from vespe.calls import policy_answers
-from vespe.calls.path import CallPath, checked_inputs
+from vespe.calls.path import CallPath, itself
 from vespe.calls.policy_answers import KeptAnswer
 from vespe.calls.policy_rules import Rule, read_rules, tightening
 from vespe.errors import InvalidArguments, UsageError
@@ -62,6 +62,8 @@ class CallPolicy:
 
     def why_not(self, tool: Tool, inputs: JsonObject) -> str:
         """Say why a call may not run, in words for the model, or "" where it may; a person may be asked. Raises StorageError."""
+        if tool.behind is not None:
+            tool, inputs = itself(tool, inputs)
         with self._lock:
             about = self._about(tool)
             if why := self._denied(tool, inputs, about) or ("no calls are allowed here" if self._policy == "none" else ""):
@@ -76,12 +78,12 @@ class CallPolicy:
     def why_never(self, tool: Tool) -> str:
         """Say why a rule or an answer denies every call of a tool, or "" where it denies none or only some. Raises StorageError."""
         with self._lock:
-            return self._denied(tool, {}, self._about(tool))
+            return self._denied(tool.itself, {}, self._about(tool.itself))
 
     def why_not_as_given(self, tool: Tool, arguments: JsonObject) -> str:
         """Say the same of arguments as a caller gave them; those that the tool does not take are not judged, since they never run."""
         try:
-            return self.why_not(tool, checked_inputs(tool, arguments))
+            return self.why_not(*itself(tool, arguments))
         except InvalidArguments:
             return ""
 

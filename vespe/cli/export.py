@@ -32,7 +32,7 @@ def command(names: tuple[str, ...], shape: str, strict: bool, project_dir: str |
     workspace = open_workspace(project_dir)
     for warning in workspace.warnings:
         report.warn(warning)
-    tools = [workspace.tool(name) for name in names] if names else [workspace.load(entry) for entry in workspace.available()]
+    tools = [workspace.shown_tool(name) for name in names] if names else list(workspace.shown().tools.values())
     refused: list[JsonObject] = []
     definitions = [_definition(tool, shape, strict=strict, refused=refused) for tool in tools]
     if refused:

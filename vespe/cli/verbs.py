@@ -9,6 +9,7 @@ TOOL: Final = {
     "search": ("tool.search", "Find the tools that fit what somebody wants to do."),
     "show": ("tool.show", "Show one tool, in Vespe's or a model API's shape."),
     "resolve": ("tool.resolve", "Say which tool a name means here, and why."),
+    "expose": ("tool.expose", "Say what models see of a tool here, and when."),
     "run": ("tool.run", "Check the arguments and run a tool."),
     "test": ("tool.test", "Run the examples of tools as tests."),
     "fuzz": ("tool.fuzz", "Run a tool with generated arguments, to find what breaks it."),

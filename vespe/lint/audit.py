@@ -1,5 +1,6 @@
 """Lint over a tool directory, a kit, a project or a file of definitions; nothing that is linted is imported or run."""
 
+import contextlib
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator
 
@@ -15,8 +16,9 @@ from vespe.lint.foreign import Definition, ForeignFile
 from vespe.lint.paths import Place, places, tool_directories, touched
 from vespe.lint.settings import Settings, Wrong
 from vespe.lint.sources import Ignores, Source, Told, placed
-from vespe.models import JsonObject
+from vespe.models import JsonObject, Tool
 from vespe.projects import project, workspace
+from vespe.projects.view import View
 from vespe.tools.directory import Problem
 
 _PLACE_FAMILY = "layout"
@@ -70,6 +72,7 @@ class _Run:
         self._sets: dict[str, tuple[list[Outline], list[Source | None]]] = {}
         self._ignores: dict[str, Ignores] = {}
         self._project_ignores: Ignores | None = None
+        self._view = View()
 
     def findings(self) -> Iterator[Finding]:
         """Judge the place: its configuration, each definition, then all of them together."""
@@ -117,6 +120,17 @@ class _Run:
         source = Source(path=path)
         yield from placed(self._judged(subjects.of_config(path, api="project", problems=problems, document=document), source))
         yield from placed(self._said("layout-lint-config", wrong, source))
+        if self._place.kind == "project":
+            yield from placed(self._said("layout-view", self._wrong_view(root), source))
+
+    def _wrong_view(self, root: str) -> list[Wrong]:
+        """Say what `tools` of the project's configuration makes wrong of the tools that can be loaded."""
+        try:
+            opened = workspace.open_workspace(root)
+            self._view = opened.view
+        except VespeError:
+            return []
+        return list(self._view.wrong(_loadable(opened))) if self._view.rules else []
 
     def _kit_config(self) -> Iterator[Finding]:
         directory = self._place.path if self._place.kind == "kit" else os.path.dirname(os.path.abspath(self._place.path))
@@ -169,7 +183,7 @@ class _Run:
             yield from placed(self._said("layout-lint-config", wrong, source, tool=subject.name))
         if subject.name is not None and self._set_rules:
             first = scope if named is None else named.setdefault(subject.name, scope)
-            self._keep(subjects.outline(subject, scope=scope, linted=linted, available=first == scope), None)
+            self._keep(subjects.outline(subject, scope=scope, linted=linted, available=first == scope, view=self._view), None)
 
     def _file(self) -> Iterator[Finding]:
         file = foreign.read(self._place.path)
@@ -288,6 +302,12 @@ def _root_of(place: Place) -> str | None:
             return here
         here = os.path.dirname(here)
     return None
+
+
+def _loadable(opened: workspace.Workspace) -> Iterator[Tool]:
+    for entry in opened.available():
+        with contextlib.suppress(VespeError):
+            yield opened.load(entry)
 
 
 def _problems_of_kit(document: JsonObject, kit_id: str) -> list[Problem]:

@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from vespe import defaults
@@ -11,7 +12,8 @@ from vespe.documents.pointers import pointer_to
 from vespe.errors import InvalidDocument, StorageError
 from vespe.lint.base import Node, Outline, SchemaProblem, Subject
 from vespe.lint.foreign import Definition
-from vespe.models import JsonObject, JsonValue
+from vespe.models import JsonObject, JsonValue, Tool
+from vespe.projects.view import View
 from vespe.schemas import validator
 from vespe.schemas.subschemas import walk
 from vespe.tools import directory as tool_directory
@@ -87,8 +89,13 @@ def read_config(path: str) -> tuple[JsonObject | None, list[Problem]]:
         return None, [Problem("", "", str(error))]
 
 
-def outline(subject: Subject, *, scope: str, linted: bool, available: bool) -> Outline:
-    """Return what is kept of a subject for the rules over sets."""
+def outline(subject: Subject, *, scope: str, linted: bool, available: bool, view: View | None = None) -> Outline:
+    """Return what is kept of a subject for the rules over sets, as models see it where a project has a `view`."""
+    if view is not None and view.rules_about(subject.name, scope):
+        tool = _tool(subject, scope)
+        seen = view.of(tool)
+        available = available and view.exposure(tool) != "never"
+        subject = replace(subject, name=seen.name, description=seen.description, input_schema=seen.input_schema)
     shown = {"name": subject.name, "description": subject.description, "input_schema": subject.input_schema}
     properties = subject.input_schema.get("properties") if isinstance(subject.input_schema, dict) else None
     return Outline(
@@ -103,6 +110,11 @@ def outline(subject: Subject, *, scope: str, linted: bool, available: bool) -> O
         linted=linted,
         available=available,
     )
+
+
+def _tool(subject: Subject, scope: str) -> Tool:
+    schema = subject.input_schema if isinstance(subject.input_schema, dict) else {}
+    return Tool(uid="", name=subject.name or "", description=subject.description or "", input_schema=schema, scope=scope)
 
 
 def _names(properties: JsonValue) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from vespe import defaults
 from vespe.errors import NotTrusted, VespeError
 from vespe.models import Entry, Row, Tool
+from vespe.projects.view import Shown, View
 from vespe.projects.workspace import Workspace
 from vespe.records import dataclass
 from vespe.trust.gate import Grant
@@ -23,23 +24,15 @@ class Selection:
     read_only: bool = False
     ask: str = "deny"
 
-    def means(self, tool: Tool | Entry) -> bool:
-        """Say whether a tool's kit and name are asked for."""
+    def means(self, tool: Tool | Entry, view: View) -> bool:
+        """Say whether a tool's kit and name, its own or the one that models know, are asked for."""
         if self.kits and tool.scope not in self.kits:
             return False
-        return not self.names or tool.name in self.names or tool.uid in self.names
+        return not self.names or not {tool.name, tool.uid, view.name_of(tool)}.isdisjoint(self.names)
 
-    def takes(self, tool: Tool) -> bool:
+    def takes(self, tool: Tool, view: View) -> bool:
         """Say whether a tool is asked for."""
-        return self.means(tool) and (not self.read_only or tool.annotations.get("readOnlyHint") is True)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
-    """The tools that are shown, by name and in its order, and a sentence on each that is left out."""
-
-    tools: Mapping[str, Tool]
-    left_out: tuple[str, ...]
+        return self.means(tool, view) and (not self.read_only or tool.annotations.get("readOnlyHint") is True)
 
 
 Granted = Callable[[str | None], Grant]
@@ -55,7 +48,7 @@ def shown(
     `registered` says whether a name has an implementation in this process. Raises NotTrusted where nothing of the project
     is trusted; what one tool lacks never hides another.
     """
-    gate = _Gate(granted)
+    gate, view = _Gate(granted), workspace.view
     tools: dict[str, Tool] = {}
     left_out: list[str] = []
     winners: dict[str | None, str] = {}
@@ -63,7 +56,7 @@ def shown(
         first = winners.setdefault(row.entry.name, row.entry.scope)
         if row.status == "broken":
             left_out.append(broken(row))
-        if row.status == "shadowed" and selection.means(row.entry):
+        if row.status == "shadowed" and selection.means(row.entry, view):
             left_out.append(f"{row.entry.name} of {row.entry.scope} is left out: {first} has one of that name and comes before")
         if row.status != "available":
             continue
@@ -75,12 +68,14 @@ def shown(
             continue
         if tool.implementation is None and not registered(tool.name):
             left_out.append(f"{tool.name} is left out: nothing implements it; {tool.directory}/{defaults.CONFIG_FILE} says no type")
-        elif why := refused(tool) if selection.takes(tool) else "":
+        elif why := refused(tool) if selection.takes(tool, view) else "":
             left_out.append(f"{tool.name} is left out: {why}")
-        elif selection.takes(tool):
+        elif selection.takes(tool, view):
             tools[tool.name] = tool
     gate.refuse_if_all_shut()
-    return Shown(tools=dict(sorted(tools.items())), left_out=(*left_out, *_unknown(selection, workspace, tools)))
+    seen = view.shown(tools.values())
+    left_out += _unknown(selection, workspace, {**tools, **seen.tools})
+    return Shown(tools=dict(sorted(seen.tools.items())), always=seen.always, left_out=(*left_out, *seen.left_out))
 
 
 class _Gate:

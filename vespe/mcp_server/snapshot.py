@@ -13,8 +13,9 @@ from vespe.mcp_server import marks as server_marks
 from vespe.mcp_server import selection as server_selection
 from vespe.mcp_server.marks import Marks
 from vespe.mcp_server.pages import Ready
-from vespe.mcp_server.selection import Granted, Selection, Shown
+from vespe.mcp_server.selection import Granted, Selection
 from vespe.models import Entry, JsonObject, Tool
+from vespe.projects.view import Shown
 from vespe.projects.workspace import Workspace
 from vespe.records import dataclass
 from vespe.tools import directory
@@ -78,7 +79,7 @@ def look(
             refused=lambda tool: policy.why_not(tool, {}) if policy else "",
         )
     except VespeError as error:
-        found, refusal = Shown(tools={}, left_out=(str(error),)), error
+        found, refusal = Shown(tools={}, always=frozenset(), left_out=(str(error),)), error
     return Snapshot(
         workspace=workspace,
         path=path,

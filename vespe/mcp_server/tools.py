@@ -124,7 +124,8 @@ class ServedTools:
 
     def in_process(self, name: str) -> bool:
         """Say whether the tool is code of this process."""
-        return name in self._registry
+        tool = self._now.tools.get(name)
+        return tool is not None and tool.itself.name in self._registry
 
     def call(
         self, name: str, arguments: JsonObject, *, cancel: threading.Event | None, progress: Callable[[str], None] | None

@@ -13,6 +13,7 @@ from vespe.errors import InvalidDocument, StorageError, UsageError
 from vespe.files import atomic
 from vespe.files.atomic import sweep_beside
 from vespe.models import JsonObject, JsonValue, ProjectConfig
+from vespe.projects import view
 
 RESTRICTED: Final = frozenset(
     [
@@ -154,6 +155,7 @@ def restricted_keys(document: JsonObject) -> list[str]:
 
 def _checked(document: JsonObject, path: str) -> ProjectConfig:
     fields.refuse_newer(document, path=path)
+    view.read_rules(document, path=path)
     for pointer, key, value in _members(document, ""):
         if key in _GRANTS and value is True:
             raise InvalidDocument(
@@ -168,12 +170,16 @@ def _checked(document: JsonObject, path: str) -> ProjectConfig:
 
 
 def _members(value: JsonValue, pointer: str) -> Iterator[tuple[str, str, JsonValue]]:
-    """Every member of every object within, as (pointer, key, value); `documents` bounds the depth."""
+    """Every member of every object within, as (pointer, key, value); `documents` bounds the depth.
+
+    What `tools` says is left out: tools' arguments may have any name.
+    """
     if isinstance(value, dict):
         for key, item in value.items():
             here = f"{pointer}/{escape_pointer(key)}"
             yield here, key, item
-            yield from _members(item, here)
+            if here != f"/{view.TOOLS}":
+                yield from _members(item, here)
     elif isinstance(value, list):
         for index, item in enumerate(value):
             yield from _members(item, f"{pointer}/{index}")

@@ -11,6 +11,7 @@ from vespe.kits import roots as kit_roots
 from vespe.models import Entry, ProjectConfig, Resolution, Row, Tool
 from vespe.projects import project, resolver
 from vespe.projects.resolver import Scope
+from vespe.projects.view import Shown, View, view_of
 from vespe.records import dataclass
 from vespe.tools import catalog, directory
 
@@ -57,6 +58,32 @@ class Workspace:
     def available(self) -> list[Entry]:
         """Return the tools that a model would see, by name."""
         return [row.entry for row in self.ordered_rows() if row.status == "available"]
+
+    @property
+    def view(self) -> View:
+        """How models see the project's tools."""
+        return view_of(self.config)
+
+    def shown(self, tools: Iterable[Tool] | None = None) -> Shown:
+        """Return the available tools, or these, as models see them. Raises InvalidTool where one cannot be loaded."""
+        return self.view.shown(map(self.load, self.available()) if tools is None else tools)
+
+    def shown_tool(self, name: str) -> Tool:
+        """Load a tool as models see it, by any of its names, the one that models know too; raises as `tool` does.
+
+        One that is never shown is not found.
+        """
+        view = self.view
+        try:
+            tool = self.tool(name)
+        except ToolNotFound:
+            if not (renamed := view.named(name, self.available())):
+                raise
+            tool = self.load(renamed[0])
+        if view.exposure(tool) == "never":
+            reason = f"{view.path}#{view.said(tool, 'expose')[1]} never shows it to models"
+            raise ToolNotFound(name, searched=(tool.scope,), reason=reason, hint=f"`vespe tool expose {name} --always` shows it")
+        return view.of(tool)
 
     def _names(self) -> Iterable[str]:
         return [entry.name or entry.uid for entry in self.available()]

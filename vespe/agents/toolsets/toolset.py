@@ -324,7 +324,7 @@ class Toolset:
             yield from source._held.values()
         elif isinstance(source, Project):
             path = source.call_path()
-            yield from (_Held(tool, path, False) for tool in source.list_tools())
+            yield from (_Held(tool, path, False) for tool in path.workspace.shown(source.list_tools()).tools.values())
         elif isinstance(source, (str, os.PathLike)):
             path = self._home.call_path()
             yield from (_Held(tool, path, False) for tool in self._kit(os.fspath(source)))

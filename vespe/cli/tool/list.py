@@ -18,11 +18,14 @@ from vespe.tools import directory
 @click.command("list", epilog="Example: vespe tool list --all")
 @click.option("--all", "everything", is_flag=True, help="Shadowed, inactive and broken tools too, with the reason.")
 @click.option("--kit", "kit_id", metavar="KIT", help="Only the tools of this kit (project_tools: only the project's own).")
+@click.option("--as-models", "seen", is_flag=True, help="As models see them: the names, arguments and exposure that this project gives.")
 @click.option("--size", "sized", is_flag=True, help="What each definition costs a model, in characters and tokens.")
 @click.option("--as", "shape", metavar="API", help="With --size: in the shape of this API only.")
 @options.project_option
 @options.json_option
-def command(everything: bool, kit_id: str | None, sized: bool, shape: str | None, project_dir: str | None, as_json: bool) -> None:
+def command(
+    everything: bool, kit_id: str | None, seen: bool, sized: bool, shape: str | None, project_dir: str | None, as_json: bool
+) -> None:
     """List the tools that a model would see here.
 
     With --size, tokens are counted where tiktoken is installed and has its data (nothing is ever fetched), else estimated at
@@ -39,6 +42,9 @@ def command(everything: bool, kit_id: str | None, sized: bool, shape: str | None
         report.warn(warning)
     if not everything and (broken := sum(row.status == "broken" for row in found)):
         report.warn(f"{report.count(broken, 'broken tool')} left out; `vespe tool list --all` says why")
+    if seen:
+        _as_models(workspace, [row for row in rows if row.status == "available"], as_json)
+        return
     if sized:
         from vespe.cli.tool import size
 
@@ -56,6 +62,31 @@ def command(everything: bool, kit_id: str | None, sized: bool, shape: str | None
         _for_a_person(workspace, rows)
     else:
         tables.show(("NAME", "SCOPE", "TYPE", "DESCRIPTION"), [_cells(row) for row in rows])
+
+
+def _as_models(workspace: Workspace, rows: Sequence[Row], as_json: bool) -> None:
+    """Print the tools as `tools` of the project's config.json shows them to models, `never` exposed ones left out."""
+    shown = workspace.shown([workspace.load(row.entry) for row in rows])
+    for sentence in shown.left_out:
+        report.warn(sentence)
+    view = workspace.view
+    found = [(tool, view.exposure(tool.itself) or "-") for tool in shown.tools.values()]
+    if as_json:
+        report.emit_json({"tools": [_seen(tool, exposed) for tool, exposed in found]})
+        return
+    cells = [(tool.name, _behind(tool), signature(tool.input_schema), exposed, tool.description) for tool, exposed in found]
+    tables.show(("NAME", "IS", "TAKES", "EXPOSED", "DESCRIPTION"), cells, one_line=True)
+
+
+def _behind(tool: Tool) -> str:
+    return f"{tool.scope}/{tool.itself.name}"
+
+
+def _seen(tool: Tool, exposed: str) -> JsonObject:
+    preset = tool.behind.preset if tool.behind else {}
+    hidden = sorted(tool.behind.hidden) if tool.behind else []
+    known: JsonObject = {"name": tool.name, "is": _behind(tool), "uid": tool.uid, "description": tool.description}
+    return known | {"input_schema": tool.input_schema, "preset": preset, "hidden": hidden, "expose": None if exposed == "-" else exposed}
 
 
 def _for_a_person(workspace: Workspace, rows: Sequence[Row]) -> None:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 
 import click
 
@@ -30,9 +31,19 @@ def command(name: str | None, everything: bool, snapshot: str | None, check: str
     for warning in workspace.warnings:
         report.warn(warning)
     if name:
-        _one(workspace.resolve(name), trusted(workspace), as_json)
+        _one(workspace, _resolved(workspace, name), as_json)
         return 0
     return _all(workspace, snapshot, check, as_json)
+
+
+def _resolved(workspace: Workspace, name: str) -> Resolution:
+    """Resolve a name; one that only models know means the tool that the project calls so."""
+    try:
+        return workspace.resolve(name)
+    except errors.ToolNotFound:
+        if not (renamed := workspace.view.named(name, workspace.available())):
+            raise
+        return replace(workspace.resolve(f"{renamed[0].scope}/{renamed[0].uid}"), name=name)
 
 
 def trusted(workspace: Workspace) -> Callable[[Entry], bool]:
@@ -74,9 +85,11 @@ def document_of(resolution: Resolution, may_run: Callable[[Entry], bool]) -> Jso
     }
 
 
-def _one(resolution: Resolution, may_run: Callable[[Entry], bool], as_json: bool) -> None:
+def _one(workspace: Workspace, resolution: Resolution, as_json: bool) -> None:
+    may_run = trusted(workspace)
+    seen = _seen(workspace, resolution.entry)
     if as_json:
-        report.emit_json(document_of(resolution, may_run))
+        report.emit_json(document_of(resolution, may_run) | ({"as_models": seen} if seen else {}))
         return
     entry = resolution.entry
     report.emit(f"{resolution.name} is {entry.uid} in {entry.scope}")
@@ -89,11 +102,22 @@ def _one(resolution: Resolution, may_run: Callable[[Entry], bool], as_json: bool
             report.emit(f"  decided by {candidate.decided_by}")
         else:
             report.emit(f"  {candidate.status}: {candidate.entry.uid} in {candidate.entry.scope}: {candidate.reason}")
+    for fact in seen:
+        report.emit(f"  for models: {fact['key']} {report.json_line(fact['value'])}, by {fact['by']}")
+
+
+def _seen(workspace: Workspace, entry: Entry) -> list[JsonObject]:
+    """Say what `tools` of the project's config.json makes of a tool, with the place of each fact; the most exact pattern comes first."""
+    view = workspace.view
+    rules = view.rules_about(entry.name, entry.scope)
+    said = [(key, value, f"{view.path}#{rule.at(key)}") for rule in rules for key, value in rule.said.items()]
+    deciding = [fact for at, fact in enumerate(said) if fact[0] in ("preset", "hide") or fact[0] not in [key for key, *_ in said[:at]]]
+    return [{"key": key, "value": value, "by": by} for key, value, by in deciding]
 
 
 def _all(workspace: Workspace, snapshot: str | None, check: str | None, as_json: bool) -> int:
-    rows = workspace.ordered_rows()
-    now = resolver.snapshot(rows, lambda entry: walk.scan(entry.path).digest or "none")
+    rows, view = workspace.ordered_rows(), workspace.view
+    now = resolver.snapshot(rows, lambda entry: walk.scan(entry.path).digest or "none", view=view)
     for entry in (row.entry for row in rows if row.status == "broken" and not row.shadowed_by and row.entry.name):
         # A name that means no tool is kept too, so that a check sees it become one, or a tool become it.
         same = now.setdefault(str(entry.name), {"uid": "", "scope": entry.scope, "digest": None, "status": "broken"})

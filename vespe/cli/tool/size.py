@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 
 from vespe import errors
 from vespe.adapters import SHAPES, cost
@@ -46,12 +47,13 @@ def _for_a_person(measured: Sequence[tuple[Row, dict[str, Size]]], totals: dict[
 
 
 def _measured(workspace: Workspace, rows: Sequence[Row], shapes: Sequence[str]) -> list[tuple[Row, dict[str, Size]]]:
-    count = cost.exact_count()
+    count, view = cost.exact_count(), workspace.view
     found = []
     for row in rows:
-        if row.status != "broken":
-            tool = workspace.load(row.entry)
-            found.append((row, {name: cost.size_of(SHAPES[name].definition(tool), count=count) for name in shapes}))
+        if row.status != "broken" and view.exposure(row.entry) != "never":
+            tool = view.of(workspace.load(row.entry))
+            sizes = {name: cost.size_of(SHAPES[name].definition(tool), count=count) for name in shapes}
+            found.append((replace(row, entry=replace(row.entry, name=tool.name)), sizes))
     return found
 
 
