@@ -35,7 +35,7 @@ def _difference(name: str, before: JsonObject | None, after: JsonObject | None) 
         return f"+ {name}: {_place(after)}" if before is None else f"- {name}: was {_place(before)}"
     if _place(before) != _place(after):
         return f"~ {name}: was {_place(before)}, is now {_place(after)}"
-    if _digest(before) == _digest(after):
+    if _view(before) != _view(after) and _digest(before) == _digest(after):
         return f"~ {name}: {_place(after)} is shown to models otherwise: `tools` of config.json changed"
     return f"~ {name}: {_place(after)} has other bytes: {_digest(before)} before, {_digest(after)} now"
 
@@ -46,3 +46,7 @@ def _place(fact: Any) -> str:
 
 def _digest(fact: Any) -> str:
     return str(fact.get("digest") or "none") if isinstance(fact, dict) else "none"
+
+
+def _view(fact: Any) -> Any:
+    return fact.get("view") if isinstance(fact, dict) else None
