@@ -13,7 +13,13 @@ from tests.support.floors import FLOORS
 from vespe import lazy
 
 PACKAGE = Path(vespe.__file__).parent
-SCRIPTS = {"processes.supervisor", "calls.executors.python_child", "calls.executors.python_values", "calls.executors.wasm.child"}
+SCRIPTS = {
+    "processes.supervisor",
+    "processes.sandbox.enter",
+    "calls.executors.python_child",
+    "calls.executors.python_values",
+    "calls.executors.wasm.child",
+}
 """Run in an interpreter of their own, never imported: they import nothing of vespe."""
 OWNERS = {
     "click": "cli",

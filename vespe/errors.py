@@ -21,6 +21,7 @@ VespeError
 |   `-- MissingKey                a provider's API key has no value
 |-- ToolExecutionError            the tool itself failed
 |   |-- InvalidOutput             its result breaks its output schema, or is no JSON
+|   |-- PermissionDenied          the sandbox refused what its `permissions` do not state
 |   |-- OutputTooLarge            it wrote past the larger cap and was ended
 |   `-- SessionEnded              the session that the call was made in was ended because of another call
 |-- SourceUnavailable             where a kit comes from cannot be reached, or asks for credentials
@@ -285,6 +286,12 @@ class ToolExecutionError(VespeError, RuntimeError):
     code = "tool_error"
 
 
+class PermissionDenied(ToolExecutionError):
+    """The sandbox refused what the tool does not state in its `permissions`; `details.refused` is the path or the host."""
+
+    code = "permission_denied"
+
+
 class InvalidOutput(ToolExecutionError):
     """The tool's result breaks its output schema, or cannot be said in JSON."""
 
@@ -356,11 +363,8 @@ class TimedOut(VespeError, TimeoutError):
     code = "timed_out"
 
     def __init__(self, what: str, *, seconds: float, did: str = "did not finish", then: str = "was ended", hint: str = "") -> None:
-        super().__init__(
-            f"{what} {did} within {seconds:g} s and {then}",
-            hint=hint or "give it longer with --timeout, or `limits.timeout_s` in its config.json",
-            details={"timeout_s": seconds},
-        )
+        hint = hint or "give it longer with --timeout, or `limits.timeout_s` in its config.json"
+        super().__init__(f"{what} {did} within {seconds:g} s and {then}", hint=hint, details={"timeout_s": seconds})
         self.seconds = seconds
 
 
@@ -376,10 +380,7 @@ class StorageError(VespeError):
     code = "storage_error"
 
     def __init__(self, action: str, path: str, error: OSError) -> None:
-        super().__init__(
-            f"cannot {action} {path}: {error.strerror or error}",
-            details={"path": path, "errno": error.errno},
-        )
+        super().__init__(f"cannot {action} {path}: {error.strerror or error}", details={"path": path, "errno": error.errno})
         self.path = path
 
 

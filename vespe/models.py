@@ -29,6 +29,21 @@ class Implementation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Permissions:
+    """What a tool states that it uses, beside what its interpreter needs; None: not stated, and the default holds.
+
+    `read` and `write` are paths (`.` is the project, `~` the home directory), `network` hosts (`host` or `host:port`), `programs`
+    names of programs, or their paths. An empty tuple is none at all.
+    """
+
+    read: tuple[str, ...] | None = None
+    write: tuple[str, ...] | None = None
+    network: tuple[str, ...] | None = None
+    programs: tuple[str, ...] | None = None
+    memory_mb: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
     """One tool as its directory says: a name, a schema of inputs and outputs, and how to run it.
 
@@ -207,7 +222,8 @@ class Outcome:
 
     `duration_ms` counts from the check of the input to the check of the output. `truncated` is true where the
     result was cut at the tool's cap; `output_file` then names the private file that holds the whole.
-    `logs` is what the tool printed beside its result, `notes` what Vespe repaired.
+    `logs` is what the tool printed beside its result, `notes` what Vespe repaired. `sandbox` is the `level` that held the tool's
+    process, and the `gaps` that it leaves; None where no process was started.
     """
 
     tool: str | None
@@ -219,6 +235,7 @@ class Outcome:
     output_file: str | None = None
     logs: str = ""
     notes: tuple[str, ...] = ()
+    sandbox: JsonObject | None = None
 
     @property
     def ok(self) -> bool:
@@ -249,7 +266,12 @@ class Outcome:
             if self.error.hint:
                 document["error"]["hint"] = self.error.hint
         document |= {"tool": self.tool, "uid": self.uid, "duration_ms": round(self.duration_ms, 3), "truncated": self.truncated}
-        optional: Mapping[str, Any] = {"output_file": self.output_file, "logs": self.logs, "notes": list(self.notes)}
+        optional: Mapping[str, Any] = {
+            "output_file": self.output_file,
+            "logs": self.logs,
+            "notes": list(self.notes),
+            "sandbox": self.sandbox,
+        }
         document.update({key: value for key, value in optional.items() if value})
         return document
 
@@ -271,8 +293,12 @@ def _error_of(failure: Failure) -> VespeError:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Execution:
-    """What an executor gives back, before the output is checked against its schema and cut: a result, logs and notes."""
+    """What an executor gives back, before the output is checked against its schema and cut: a result, logs and notes.
+
+    `touched` is what the tool's process was seen to touch, as (kind of permission, path or host), where it was watched.
+    """
 
     result: JsonValue = None
     logs: str = ""
     notes: tuple[str, ...] = ()
+    touched: tuple[tuple[str, str], ...] = ()

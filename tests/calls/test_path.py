@@ -17,11 +17,12 @@ from typing import Any
 import pytest
 
 from tests.support.ondisk import PATIENCE_S, interruptible, python_tool, vespe, write_kit, write_tool
-from vespe.calls import log
+from vespe.calls import log, sandboxing
 from vespe.calls.path import CallPath
 from vespe.calls.registry import ToolRegistry
 from vespe.errors import InvalidTool, NotTrusted, ToolNotFound, UsageError
 from vespe.models import Call, Outcome
+from vespe.processes.sandbox import levels
 from vespe.projects import user_config
 from vespe.projects.project import read_config
 from vespe.projects.workspace import open_workspace
@@ -116,9 +117,10 @@ def test_a_secret_may_come_from_the_users_own_configuration(project: Path) -> No
     assert call(project, "t").result == 8
 
 
-def test_a_sandbox_that_the_user_requires_is_never_silently_left_out(project: Path) -> None:
+def test_a_sandbox_that_the_user_requires_is_never_silently_left_out(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     user_config.set_value("sandbox", "require")
     python_tool(tools(project) / "tool-t", "t", "return 1")
+    monkeypatch.setattr(sandboxing, "machine", levels.Machine)
     assert code_of(call(project, "t")) == "refused"
 
 

@@ -32,6 +32,7 @@ from vespe.trust import gate
 
 if TYPE_CHECKING:
     from vespe.calls.executors.mcp.sessions import Sessions
+    from vespe.processes.sandbox.held import Policy
 
 __all__ = ["CallPath", "as_told", "checked_inputs", "itself", "open_path", "parsed_arguments", "refused"]
 
@@ -149,8 +150,9 @@ class CallPath:
         grant = self._grant(tool)
         values = tuple(value for name in tool.secrets if (value := self._secret(tool, name))) if tool.secrets else ()
         started = time.perf_counter()
+        attempt = _Attempt(grant, values, cancel, started, in_loop, [])
         try:
-            outcome = await self._attempt(call, tool, _Attempt(grant, values, cancel, started, in_loop))
+            outcome = await self._attempt(call, tool, attempt)
         except errors.VespeError as error:
             outcome = failed(tool, error, secrets=values, started=started)
             if isinstance(error, _RAISED):
@@ -162,7 +164,7 @@ class CallPath:
         except asyncio.CancelledError:
             self._log_interrupted(tool, call, started, values)
             raise
-        return self._log(tool, call, outcome, values)
+        return self._log(tool, call, attempt.said(outcome), values)
 
     def _log_interrupted(self, tool: Tool, call: Call, started: float, secrets: tuple[str, ...]) -> None:
         self._log(tool, call, failed(tool, errors.Interrupted("interrupted"), started=started), secrets)
@@ -191,8 +193,6 @@ class CallPath:
         return os.environ if self.environment is None else self.environment
 
     async def _attempt(self, call: Call, tool: Tool, attempt: "_Attempt") -> Outcome:
-        if self.user.sandbox == "require":
-            raise errors.Refused("your configuration requires a sandbox, and this version has none", hint="`vespe config set sandbox auto`")
         if attempt.grant.files is None and not self._is_installed(tool.directory):
             return await self._run_in(tool.directory or self.workspace.root, tool, call, attempt)
         with self._approved(tool, attempt.grant) as (approved, directory):
@@ -209,12 +209,23 @@ class CallPath:
         secrets = self._secrets(tool, attempt.grant) if tool.secrets else {}
         here = self.registry.find(tool.name)
         if here is None:
-            execution = self.registry.execute(tool, inputs, self._context(tool, call, directory, secrets, cancel=attempt.cancel))
+            execution = self._execute(tool, inputs, self._context(tool, call, directory, secrets, cancel=attempt.cancel), attempt)
         else:
             bounds = Bounds(_deadline(call, tool), bool(call.timeout_s or tool.timeout_s), attempt.cancel)
             result = await in_process.arun(here, inputs, bounds) if attempt.in_loop else in_process.run(here, inputs, bounds)
             execution = Execution(result=result)
         return finished(tool, execution, secrets=attempt.secrets, started=attempt.started)
+
+    def _execute(self, tool: Tool, inputs: JsonObject, context: Context, attempt: "_Attempt") -> Execution:
+        """Run what is no function of this process, held to what it states."""
+        from vespe.calls import sandboxing
+
+        with sandboxing.sandboxed(tool, context, setting=self.user.sandbox) as held:
+            attempt.held.append(held.sandbox)
+            try:
+                return sandboxing.notes(self.registry.execute(tool, inputs, held), held.sandbox)
+            except errors.ToolExecutionError as error:
+                raise sandboxing.explained(error, tool, held.sandbox) from None
 
     @contextmanager
     def _approved(self, tool: Tool, grant: gate.Grant) -> Iterator[tuple[Tool, str]]:
@@ -306,6 +317,13 @@ class _Attempt(NamedTuple):
     cancel: threading.Event | None
     started: float
     in_loop: bool
+    held: "list[Policy | None]"
+    """What the tool's process is held to, once it is known."""
+
+    def said(self, outcome: Outcome) -> Outcome:
+        """Return an outcome that says what held the process."""
+        held = self.held[0] if self.held else None
+        return outcome if held is None else replace(outcome, sandbox=held.document)
 
 
 def _driven(steps: Coroutine[Any, Any, Outcome]) -> Outcome:

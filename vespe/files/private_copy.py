@@ -27,11 +27,18 @@ def private_copy(root: str, *names: str, raw: bool = False) -> Iterator[tuple[st
     by the next process that makes one there. Nothing in it may be used before the tree was compared with what was approved.
     Raises StorageError.
     """
+    with private_directory() as private:
+        copy = os.path.join(private, names[-1])
+        yield copy, walk.scan(root, *names, visit=_Copy(copy, raw=raw).visit)
+
+
+@contextlib.contextmanager
+def private_directory() -> Iterator[str]:
+    """Make a directory beneath TMPDIR (or /tmp) that is this user's alone, and remove it afterwards, as `private_copy` does."""
     parent = os.path.abspath(os.environ.get("TMPDIR") or "/tmp")
     _sweep(parent)
     with staging.staging(parent) as private:
-        copy = os.path.join(private, names[-1])
-        yield copy, walk.scan(root, *names, visit=_Copy(copy, raw=raw).visit)
+        yield private
 
 
 class _Copy:

@@ -8,13 +8,16 @@ import selectors
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vespe import defaults
 from vespe.errors import Interrupted, InvalidArguments, OutputTooLarge, TimedOut, ToolExecutionError
 from vespe.processes.signals import interruptible, uninterruptible
 from vespe.processes.supervised_tree import Supervised, payload
 from vespe.records import dataclass
+
+if TYPE_CHECKING:
+    from vespe.processes.sandbox.held import Policy
 
 _SAID = re.compile(rb"[ES] [0-9]{1,9}|F [0-9]{1,9} [a-z]+")
 """What the supervisor says on its status pipe; a tool that runs as root can write anything else into it."""
@@ -34,7 +37,7 @@ class Command:
     environment. `stdin` is all that the process can read; with `result_fd` a descriptor for one result is open in
     it, and its number is argv's last element. `timeout_s` counts from the call of `run`; `cap_bytes` bounds stdout,
     and the result. `name` is what errors call it, by default the program's. `then` are programs that run after it, each where the
-    one before ended with 0; they share all of this, and the last that ran says how the process ended.
+    one before ended with 0; they share all of this, and the last that ran says how the process ended. `sandbox` is what they are held to.
     """
 
     argv: Sequence[str]
@@ -46,6 +49,7 @@ class Command:
     cap_bytes: int = defaults.LARGER_CAP_BYTES
     name: str = ""
     then: Sequence[Sequence[str]] = ()
+    sandbox: "Policy | None" = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +75,7 @@ def run(command: Command, *, cancel: threading.Event | None = None) -> Finished:
     OutputTooLarge (with `kept`), TimedOut, Interrupted (`cancel` was set), StorageError (no descriptors or processes
     are left). On KeyboardInterrupt, and whatever else a handler of signals raises while it is waited for, the tree ends first.
     """
-    made = payload((command.argv, *command.then), cwd=command.cwd, env=command.env, result=command.result_fd)
+    made = payload((command.argv, *command.then), cwd=command.cwd, env=command.env, result=command.result_fd, sandbox=command.sandbox)
     with uninterruptible(), contextlib.closing(_Call(command)) as call:
         watched = False
         try:
@@ -197,6 +201,12 @@ def _not_started(command: Command, number: int, stage: str) -> InvalidArguments 
     """The sentence for what the operating system said when the process should have begun."""
     program, why = command.argv[0], os.strerror(number)
     details = {"program": program, "errno": number}
+    if stage == "sandbox":
+        return ToolExecutionError(
+            f"{program} did not start: its sandbox cannot be set up: {why}",
+            hint="`vespe doctor` tries it; `vespe config set sandbox off` does without, at your own risk",
+            details=details,
+        )
     if stage == "cwd":
         return ToolExecutionError(
             f"{program} cannot start in the directory {command.cwd}: {why}", details={**details, "directory": command.cwd}

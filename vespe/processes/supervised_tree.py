@@ -9,13 +9,18 @@ import signal
 import sys
 import threading
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from vespe import defaults
 from vespe.errors import InvalidArguments, StorageError
 from vespe.processes import signals
-from vespe.processes.child_scripts import BOOT, boot_message
+from vespe.processes.child_scripts import BOOT, boot_message, compiled
+
+if TYPE_CHECKING:
+    from vespe.processes.sandbox.held import Policy
 
 _SUPERVISOR = os.path.join(os.path.dirname(os.path.abspath(__file__)), "supervisor.py")
+ENTER = os.path.join(os.path.dirname(_SUPERVISOR), "sandbox", "enter.py")
 _RESULT_FD = 3
 _CHUNK = 64 * 1024
 _LOADER_VARIABLES = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH")
@@ -34,7 +39,7 @@ def _hide_memory() -> None:
     supervisor.prctl(supervisor.PR_SET_DUMPABLE, 0)
 
 
-def payload(programs: Sequence[Sequence[str]], *, cwd: str, env: Mapping[str, str], result: bool) -> bytes:
+def payload(programs: Sequence[Sequence[str]], *, cwd: str, env: Mapping[str, str], result: bool, sandbox: "Policy | None" = None) -> bytes:
     """Return programs, by their argv, as the supervisor's `main` takes them, after the supervisor itself.
 
     Each runs where the one before ended with 0. With `result` a descriptor for results is open in them, and its number is the last
@@ -47,8 +52,17 @@ def payload(programs: Sequence[Sequence[str]], *, cwd: str, env: Mapping[str, st
         "env": {_path(name, "a variable's name"): _path(value, f"the variable {name}") for name, value in env.items()},
         "result": result,
         "vespe": os.getpid(),
+        "sandbox": entering(sandbox) if sandbox is not None else None,
     }
     return boot_message(_SUPERVISOR, document)
+
+
+def entering(policy: "Policy") -> tuple[Any, Mapping[str, Any]] | None:
+    """Return what a child needs to be held to a policy, as marshal carries it: the code that has `enter`, and what `enter` takes.
+
+    None where nothing is to be held.
+    """
+    return (compiled(ENTER), policy.message) if policy.message else None
 
 
 def _program(argv: Sequence[str]) -> list[bytes]:

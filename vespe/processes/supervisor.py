@@ -229,6 +229,9 @@ def become(command: "dict[str, Any]", argv: list[bytes], status: int, writer: in
         os.dup2(STDOUT, 1)
         if command["result"]:
             os.dup2(RESULT, 3)
+        if command["sandbox"]:
+            stage = b"sandbox"
+            hold(*command["sandbox"])
         stage = b"cwd"
         os.chdir(command["cwd"])
         stage = b"exec"
@@ -237,6 +240,13 @@ def become(command: "dict[str, Any]", argv: list[bytes], status: int, writer: in
         tell(status, b"F %d %s\n" % (error.errno or 0, stage))
     finally:
         os._exit(127)
+
+
+def hold(code: "Any", policy: "dict[str, Any]") -> None:
+    """Hold this process, and what it becomes, to a policy: `sandbox/enter.py`, which came along as code."""
+    space: dict[str, Any] = {"__name__": "vespe_sandbox"}
+    exec(code, space)
+    space["enter"](policy)
 
 
 def execute(argv: list[bytes], env: dict[bytes, bytes]) -> None:

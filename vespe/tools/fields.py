@@ -6,6 +6,7 @@ from typing import Any, Final, TypeAlias
 
 from vespe.documents.pointers import pointer_to
 from vespe.schemas.explain import describe, short
+from vespe.tools.permissions import LISTS, MAX_MEMORY_MB
 
 Found: TypeAlias = tuple[str, str] | tuple[str, str, str]
 """A JSON Pointer into config.json, what is wrong there, and what it is about where the pointer does not say."""
@@ -134,9 +135,12 @@ def _permissions(value: Any) -> Iterator[Found]:
     if not isinstance(value, dict):
         yield "/permissions", f"`permissions` must be an object, not {describe(value)}"
         return
-    for key in ("read", "write", "network"):
+    for key in LISTS:
         if key in value:
             yield from texts(value[key], steps=("permissions", key))
+    memory = value.get("memory_mb", 1)
+    if isinstance(memory, bool) or not isinstance(memory, int) or not 0 < memory <= MAX_MEMORY_MB:
+        yield "/permissions/memory_mb", f"`permissions.memory_mb` must be an integer from 1 to {MAX_MEMORY_MB}, not {short(memory)}"
 
 
 def _tags(value: Any) -> Iterator[Found]:

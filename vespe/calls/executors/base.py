@@ -10,6 +10,7 @@ from vespe.records import dataclass
 
 if TYPE_CHECKING:
     from vespe.calls.executors.mcp.sessions import Sessions
+    from vespe.processes.sandbox.held import Policy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +22,7 @@ class Context:
     same secrets by name, for `${env:NAME}` in `args`. `timeout_s` is the deadline in seconds from now.
     `allow_hosts` are the private hosts that the user's own configuration lets HTTP tools reach.
     `progress` is told what takes long; `sessions` are those with MCP servers that are kept between calls, None where each call has
-    one of its own.
+    one of its own. `sandbox` is what the tool's process is held to, and whatever else it starts.
     """
 
     project_root: str
@@ -33,6 +34,7 @@ class Context:
     cancel: threading.Event | None = None
     progress: Callable[[str], None] | None = None
     sessions: "Sessions | None" = None
+    sandbox: "Policy | None" = None
 
 
 class Executor(Protocol):

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
 MAX_TEXT = 4000
+MAX_TOUCHED = 256
 
 
 class Failed(Exception):
@@ -39,18 +40,68 @@ def main(message: "dict[str, Any]") -> "NoReturn":
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(line_buffering=True, errors="backslashreplace")  # type: ignore[union-attr]  # a text stream, at start
     sys.argv = [message["path"]]
+    touched: list[tuple[str, str]] = []
+    if message["watched"]:
+        _watch(touched, message["directory"])
     try:
         answer = call(message)
     except Failed as failed:
         import json
 
         answer = json.dumps({"error": failed.answer}, ensure_ascii=False)
+    if touched:
+        import json
+
+        # Before the last brace: an answer is an object.
+        answer = f'{answer[:-1]}, "touched": {json.dumps(touched)}}}'
     if os.getpid() != here:
         os._exit(0)  # the tool has forked, and this is not the process that was asked
     if _identity(result) != identity:
         os._exit(0)  # the tool has closed the descriptor, or something else stands there now
     _write(result, answer.encode("utf-8", "replace"))
     _finish()
+
+
+FILE_EVENTS = {
+    "open": "", "os.listdir": "read", "os.scandir": "read", "os.mkdir": "write", "os.rmdir": "write", "os.remove": "write",
+    "os.truncate": "write", "os.chmod": "write", "os.chown": "write", "os.utime": "write", "os.rename": "write", "os.link": "write",
+    "os.symlink": "write", "shutil.copyfile": "", "sqlite3.connect": "write",
+}  # fmt: skip
+"""What Python tells its audit hooks of files, and what is done to the first of its arguments; the second is written too."""
+
+
+def _watch(touched: "list[tuple[str, str]]", directory: str) -> None:
+    """Take note of what the tool touches: (`read`, `write`, `network` or `programs`, path or host). It runs on whether or not it may.
+
+    See https://docs.python.org/3/library/audit_events.html. What an extension in C does is not seen.
+    """
+    own = (sys.prefix, sys.base_prefix, directory)
+
+    def note(kind: str, what: "Any") -> None:
+        if isinstance(what, (str, bytes)) or hasattr(what, "__fspath__"):
+            what = os.fsdecode(what)
+            what = what if kind == "network" else os.path.abspath(what) if os.sep in what or kind != "programs" else what
+            if (kind, what) not in touched and len(touched) < MAX_TOUCHED and not what.startswith(own):
+                touched.append((kind, what))
+
+    def hook(event: str, args: "tuple[Any, ...]") -> None:
+        if event in FILE_EVENTS:
+            kind = FILE_EVENTS[event]
+            if event == "open":
+                writes = args[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC) if isinstance(args[2], int) else 0
+                kind = "write" if writes else "read"
+            note(kind or "read", args[0])
+            if event in ("os.rename", "os.link", "os.symlink", "shutil.copyfile"):
+                note("write", args[1])
+        elif event in ("socket.connect", "socket.sendto", "socket.sendmsg"):
+            address = args[1]
+            note("network", f"{address[0]}:{address[1]}" if isinstance(address, tuple) and len(address) > 1 else address)
+        elif event == "socket.getaddrinfo":
+            note("network", f"{os.fsdecode(args[0] or '')}:{args[1] or 0}")
+        elif event in ("subprocess.Popen", "os.posix_spawn", "os.exec"):
+            note("programs", args[0])
+
+    sys.addaudithook(hook)
 
 
 def call(message: "dict[str, Any]") -> str:

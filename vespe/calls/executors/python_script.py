@@ -62,6 +62,7 @@ class PythonScript:
             "inputs": inputs,
             "args": substitute_secrets(implementation.args, context.secrets),
             "values": child_scripts.compiled(_VALUES),
+            "watched": context.sandbox is not None and bool(context.sandbox.message),
         }
         command = process.Command(
             argv=(_interpreter(metadata, context), *_FLAGS, "-c", child_scripts.BOOT),
@@ -71,6 +72,7 @@ class PythonScript:
             result_fd=True,
             timeout_s=context.timeout_s,
             name=tool.name,
+            sandbox=context.sandbox,
         )
         return _execution(process.run(command, cancel=context.cancel), implementation)
 
@@ -124,8 +126,13 @@ def _execution(finished: process.Finished, implementation: Implementation) -> Ex
     except InvalidDocument as error:
         raise InvalidOutput(f"the result {error.reason}", details=_details(logs, pointer=error.pointer.removeprefix("/result"))) from None
     if "error" in answer:
-        raise _told(answer["error"], logs)
-    return Execution(result=answer.get("result"), logs=logs, notes=(*notes, *answer.get("notes", ())))
+        raise _told(answer["error"], logs, answer.get("touched"))
+    return Execution(result=answer.get("result"), logs=logs, notes=(*notes, *answer.get("notes", ())), touched=_touched(answer))
+
+
+def _touched(answer: JsonObject) -> tuple[tuple[str, str], ...]:
+    """Return what the child says that the tool touched, as (kind, path or host)."""
+    return tuple((str(kind), str(what)) for kind, what in answer.get("touched", ()))
 
 
 _ABSENT: Final = (
@@ -134,14 +141,14 @@ _ABSENT: Final = (
 )
 
 
-def _told(error: JsonObject, logs: str) -> ToolExecutionError | InvalidArguments:
+def _told(error: JsonObject, logs: str, touched: Any) -> ToolExecutionError | InvalidArguments:
     """The error that the child tells, as the class that its kind means."""
     message, pointer = str(error.get("message")), str(error.get("pointer", ""))
     if error.get("kind") == "arguments":
         return InvalidArguments(f"{pointer} {message}".lstrip(), violations=[{"pointer": pointer, "message": message}])
     if error.get("kind") == "output":
         return InvalidOutput(f"the result{' at ' + pointer if pointer else ''} {message}", details=_details(logs, pointer=pointer))
-    fields = {key: error[key] for key in ("exception", "traceback") if key in error}
+    fields = {key: error[key] for key in ("exception", "traceback") if key in error} | ({"touched": touched} if touched else {})
     missing = error.get("exception") == "ModuleNotFoundError"
     hint = _ABSENT if missing else ""
     return ToolExecutionError(message, hint=hint, details=_details(logs, **fields))

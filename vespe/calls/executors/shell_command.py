@@ -58,6 +58,7 @@ class ShellCommand:
             env=context.environment,
             stdin=(filled.stdin(form.stdin) or "").encode("utf-8", "surrogateescape"),
             timeout_s=context.timeout_s,
+            sandbox=context.sandbox,
         )
         finished = process.run(command, cancel=context.cancel)
         if finished.returncode not in form.success_codes:

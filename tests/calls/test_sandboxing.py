@@ -1,0 +1,83 @@
+"""Calls that are held: what is refused is named, with the line to add; what is swallowed is noted."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.ondisk import python_tool, write_tool
+from vespe.calls.path import CallPath
+from vespe.calls.registry import ToolRegistry
+from vespe.calls.sandboxing import machine
+from vespe.models import Call, Outcome
+from vespe.projects import user_config
+from vespe.projects.workspace import open_workspace
+
+
+@pytest.fixture
+def held(project: Path, home: Path) -> Path:
+    """A project whose user requires a sandbox, with a key that nobody is to read."""
+    if machine().level == "off":
+        pytest.skip("this machine has no sandbox")
+    user_config.set_value("sandbox", "require")
+    (home / ".ssh").mkdir()
+    (home / ".ssh/id_ed25519").write_text("KEY", encoding="utf-8")
+    return project
+
+
+def run(project: Path, tool: str, **arguments: Any) -> Outcome:
+    path = CallPath(workspace=open_workspace(project), registry=ToolRegistry())
+    return path.run(Call(tool=tool, arguments=arguments))
+
+
+def tool(project: Path, name: str) -> Path:
+    return project / ".vespe/tools" / f"tool-{name}"
+
+
+def shell(project: Path, *argv: str, **extra: Any) -> None:
+    write_tool(
+        tool(project, "s"), "s", implementation={"type": "shell_command", "entrypoint": argv[0], "args": {"argv": list(argv[1:])}}, **extra
+    )
+
+
+def test_a_refused_file_is_named_with_the_line_to_add(held: Path) -> None:
+    python_tool(tool(held, "p"), "p", "import os\nreturn open(os.path.expanduser('~/.ssh/id_ed25519')).read()")
+    shell(held, "cat", str(held.parent / "home/.ssh/id_ed25519"))
+    for name in ("p", "s"):
+        outcome = run(held, name)
+        assert outcome.error is not None and outcome.error.code == "permission_denied"
+        assert '"permissions": {"read": [".", "~/.ssh/id_ed25519"]}' in outcome.error.hint
+        assert outcome.error.details["refused"].endswith(".ssh/id_ed25519") and not outcome.error.retryable
+        assert outcome.sandbox == {"level": machine().level, "gaps": outcome.sandbox["gaps"]} if outcome.sandbox else False
+
+
+def test_the_line_that_was_named_works(held: Path) -> None:
+    body = "import os\nreturn open(os.path.expanduser('~/.ssh/id_ed25519')).read()"
+    python_tool(tool(held, "p"), "p", body, permissions={"read": [".", "~/.ssh/id_ed25519"]})
+    assert run(held, "p").result == "KEY"
+
+
+def test_a_refusal_that_the_tool_swallowed_is_a_note(held: Path) -> None:
+    body = "import os\ntry:\n    open(os.path.expanduser('~/.ssh/id_ed25519'))\nexcept OSError:\n    return 'nothing'"
+    python_tool(tool(held, "p"), "p", body)
+    outcome = run(held, "p")
+    assert outcome.result == "nothing" and any("id_ed25519" in note for note in outcome.notes)
+
+
+def test_a_tool_that_touches_nothing_else_is_as_it_was(held: Path) -> None:
+    body = "import os, tempfile\nopen('a', 'w').write('x')\ntempfile.TemporaryFile().write(b'y')\nreturn sorted(os.listdir('.'))"
+    python_tool(tool(held, "p"), "p", body)
+    outcome = run(held, "p")
+    assert outcome.result == [".vespe", "a"] and outcome.notes == ()
+
+
+def test_a_temporary_directory_is_gone_after_the_call(held: Path) -> None:
+    python_tool(tool(held, "p"), "p", "import os\nopen(os.environ['TMPDIR'] + '/left', 'w')\nreturn os.environ['TMPDIR']")
+    assert not Path(run(held, "p").result).exists()
+
+
+def test_off_holds_nothing_and_says_so(held: Path) -> None:
+    user_config.set_value("sandbox", "off")
+    shell(held, "cat", str(held.parent / "home/.ssh/id_ed25519"), permissions={"network": []})
+    outcome = run(held, "s")
+    assert (outcome.result, outcome.sandbox) == ("KEY", {"level": "off", "gaps": ["network"]})

@@ -1,0 +1,83 @@
+"""From permissions to rules: what is stated holds alone, what is not has its default, and what cannot be held is a gap."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from vespe.models import Permissions
+from vespe.processes.sandbox.held import Policy
+from vespe.processes.sandbox.levels import Machine
+from vespe.processes.sandbox.policy import Surroundings, policy
+
+BEST = Machine(landlock=7, namespaces=0, filter=0)
+
+
+def made(home: Path, level: str = "landlock", machine: Machine = BEST, **stated: Any) -> Policy:
+    for name in ("project/.vespe", "project/.git/hooks", "project/docs", "tool", "scratch", "home/.ssh"):
+        (home.parent / name).mkdir(parents=True, exist_ok=True)
+    for name in (".ssh/key", "notes"):
+        (home / name).write_text("k", encoding="utf-8")
+    root = home.parent
+    where = Surroundings(
+        project=str(root / "project"), directory=str(root / "tool"), scratch=str(root / "scratch"), path="/usr/bin:/bin",
+        own=(str(home / "state"),), starts=("true",),
+    )  # fmt: skip
+    return policy(machine, level, Permissions(**stated), where)
+
+
+def test_by_default_all_is_read_but_keys_and_only_the_project_written(home: Path) -> None:
+    held, root = made(home), home.parent
+    for path in ("/etc/hostname", root / "project/a", home / "notes", root / "tool/t.py"):
+        assert not held.refuses("read", str(path)), path
+    assert held.refuses("read", str(home / ".ssh/key")) and held.refuses("read", "/dev/vda")
+    assert not held.refuses("write", str(root / "project/a")) and not held.refuses("write", str(root / "scratch/a"))
+    assert held.refuses("write", str(root / "tool/t.py")) and held.refuses("write", str(root / "a"))
+
+
+def test_what_is_stated_holds_alone(home: Path) -> None:
+    held, root = made(home, read=["docs"], write=["docs/"]), home.parent
+    assert not held.refuses("read", str(root / "project/docs/a")) and held.refuses("read", str(root / "project/a"))
+    assert not held.refuses("read", str(root / "tool/t.py")) and not held.refuses("read", "/usr/bin/true")
+    assert not held.refuses("write", str(root / "project/docs/a")) and held.refuses("write", str(root / "project/a"))
+
+
+def test_a_named_key_is_given_but_what_holds_keys_is_given_without_them(home: Path) -> None:
+    assert not made(home, read=["~/.ssh/key"]).refuses("read", str(home / ".ssh/key"))
+    held = made(home, read=["~"])
+    (home / "state").mkdir()
+    assert held.refuses("read", str(home / ".ssh/key"))
+    assert made(home, read=["~/state"], write=["~/state"]).refuses("read", str(home / "state/log"))
+
+
+def test_programs_that_are_stated_start_and_others_do_not(home: Path) -> None:
+    held = made(home, programs=["sh"])
+    assert not held.refuses("programs", "/bin/sh") and not held.refuses("programs", "/usr/bin/true") and held.refuses("programs", "/bin/ls")
+    assert not made(home).refuses("programs", "/bin/ls")
+
+
+@pytest.mark.parametrize(
+    ("level", "stated", "gaps"),
+    [
+        ("namespaces", {}, {"processes"}),
+        ("namespaces", {"programs": []}, {"processes", "programs"}),
+        ("landlock", {}, {"metadata", "names", "processes", "project", "sockets"}),
+        ("landlock", {"write": [], "network": ["h"]}, {"metadata", "names", "processes", "hosts"}),
+        ("landlock", {"write": ["docs"], "network": []}, {"metadata", "names", "processes"}),
+        ("off", {"read": ["."], "memory_mb": 5}, {"read", "memory_mb"}),
+    ],
+)
+def test_gaps_are_named(home: Path, level: str, stated: dict[str, Any], gaps: set[str]) -> None:
+    assert set(made(home, level, **stated).gaps) == gaps
+
+
+def test_older_kernels_have_more_gaps(home: Path) -> None:
+    assert {"truncate", "signals"} <= set(made(home, machine=Machine(landlock=1, filter=0)).gaps)
+
+
+def test_what_of_a_project_others_execute_is_kept_unless_it_is_named(home: Path) -> None:
+    def kept(**stated: Any) -> set[str]:
+        mounts = made(home, "namespaces", **stated).message["namespaces"]
+        return {path.decode().partition("project/")[2] for path in mounts["kept"]}
+
+    assert kept() == {".vespe", ".git/hooks"} and kept(write=[".", ".git"]) == {".vespe"} and kept(write=["docs"]) == set()

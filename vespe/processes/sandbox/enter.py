@@ -1,0 +1,265 @@
+"""Puts the process that it runs in under a policy, for good: what the process becomes, and all that it starts, is held to it."""
+
+# Runs in the child, between fork and exec (supervisor.py), or in the fork of a process that waits for calls; it imports nothing of
+# Vespe, and `_ctypes` instead of `ctypes`, which saves 4 ms. What is decided is decided in policy.py; this file only does it.
+# Nothing here may be undone by the tool: no capability is left that mounts, no_new_privs is set, and seccomp refuses the calls.
+
+import _ctypes
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_ENDIAN = sys.byteorder
+_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF, _MOUNT_SETATTR = 444, 445, 446, 442
+"""The same on every architecture that Landlock is on."""
+_PATH_BENEATH = 1
+_FILE_RIGHTS = 0b1100_0000_0000_0111  # execute, write, read, truncate, ioctl: what a rule on a file may name
+_NEW_NAMESPACES = 0x00020000 | 0x08000000  # mounts, System V IPC
+_NEW_USER, _NEW_NET = 0x10000000, 0x40000000
+_BIND, _RECURSIVE, _PRIVATE, _NOSUID, _NODEV, _NOEXEC, _READ_ONLY = 4096, 16384, 1 << 18, 2, 4, 8, 1
+_AT_FDCWD, _AT_RECURSIVE = -100, 0x8000
+_SET_PDEATHSIG, _SET_DUMPABLE, _SET_SECCOMP, _DROP_BOUNDING, _NO_NEW_PRIVS = 1, 4, 22, 24, 38
+_DATA_LIMIT = 2
+
+
+class _Long(_ctypes._SimpleCData):  # type: ignore[type-arg]  # what ctypes.c_long is made of
+    _type_ = "l"
+
+
+class _Bytes(_ctypes._SimpleCData):  # type: ignore[type-arg]
+    _type_ = "z"
+
+
+class _Short(_ctypes._SimpleCData):  # type: ignore[type-arg]
+    _type_ = "H"
+
+
+class _Program(_ctypes.Structure):
+    _fields_ = [("length", _Short), ("filter", _Bytes)]  # noqa: RUF012
+
+
+class _Function(_ctypes.CFuncPtr):
+    _flags_ = _ctypes.FUNCFLAG_CDECL | _ctypes.FUNCFLAG_USE_ERRNO
+    _restype_ = _Long
+
+
+_LIBRARY = _ctypes.dlopen(None, 0)  # type: ignore[arg-type]  # None is this program itself; typeshed wants a name
+
+
+def _call(name: str, *arguments: "Any") -> int:
+    """Call a function of the C library; raises OSError."""
+    made = [_Long(item) if isinstance(item, int) else _Bytes(item) if isinstance(item, bytes) else item for item in arguments]
+    # What is a C int has 32 bits of the answer.
+    answer = _Function(_ctypes.dlsym(_LIBRARY, name))(*made) & 0xFFFFFFFF
+    if answer == 0xFFFFFFFF:
+        number = _ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+    return int(answer)
+
+
+def landlock_version() -> int:
+    """Return the version of Landlock that this kernel has; 0 for none."""
+    try:
+        return _call("syscall", _CREATE_RULESET, None, 0, 1)
+    except OSError:
+        return 0
+
+
+def enter(policy: "dict[str, Any]", channel: int = -1) -> None:
+    """Hold this process to a policy, as `Policy.message` makes it. Raises OSError where it cannot be; the process is then to end.
+
+    The listening socket of a proxy goes out through `channel`, a Unix socket.
+    """
+    _call("prctl", _NO_NEW_PRIVS, 1, 0, 0, 0)
+    for path in policy["made"]:
+        os.makedirs(path, mode=0o700, exist_ok=True)
+    if policy["namespaces"] is not None:
+        _namespaces(policy["namespaces"], channel)
+    if policy["rules"]:
+        _restrict(policy["rules"], policy["handled"], policy["scoped"])
+    _drop_capabilities(policy["capabilities"])
+    if policy["memory"]:
+        _call("setrlimit", _DATA_LIMIT, policy["memory"].to_bytes(8, _ENDIAN) * 2)
+    # A change of credentials has taken it away.
+    _call("prctl", _SET_PDEATHSIG, 9, 0, 0, 0)
+    if policy["filter"]:
+        program = _Program(len(policy["filter"]) // 8, policy["filter"])
+        _call("prctl", _SET_SECCOMP, 2, _ctypes.byref(program), 0, 0)
+
+
+# ---- files: Landlock
+
+
+def _restrict(rules: "list[tuple[bytes, int]]", handled: int, scoped: int) -> None:
+    sizes = (8, 16, 24)
+    attributes = handled.to_bytes(8, _ENDIAN) + bytes(8) + scoped.to_bytes(8, _ENDIAN)
+    size = sizes[2] if scoped else sizes[0]
+    ruleset = _call("syscall", _CREATE_RULESET, attributes[:size], size, 0)
+    add = _Function(_ctypes.dlsym(_LIBRARY, "syscall"))
+    number, kind, none, fd = _Long(_ADD_RULE), _Long(_PATH_BENEATH), _Long(0), _Long(ruleset)
+    for path, rights in rules:
+        try:
+            place = os.open(path, os.O_PATH | os.O_CLOEXEC | os.O_NOFOLLOW)
+        except OSError:
+            continue  # gone since it was listed
+        said = place.to_bytes(4, _ENDIAN)
+        if add(number, fd, kind, _Bytes((rights & handled).to_bytes(8, _ENDIAN) + said), none):
+            # Where it is a file, the rights that only directories have are refused.
+            add(number, fd, kind, _Bytes((rights & handled & _FILE_RIGHTS).to_bytes(8, _ENDIAN) + said), none)
+        os.close(place)
+    _call("syscall", _RESTRICT_SELF, ruleset, 0)
+    os.close(ruleset)
+
+
+# ---- namespaces
+
+
+def _namespaces(wanted: "dict[str, Any]", channel: int) -> None:
+    flags = _NEW_NAMESPACES | (_NEW_NET if wanted["network"] else 0)
+    uid, gid = os.getuid(), os.getgid()
+    try:
+        # Root needs no namespace of users, where other users' files would be nobody's.
+        _call("unshare", flags)
+    except OSError:
+        _call("prctl", _SET_DUMPABLE, 1, 0, 0, 0)  # otherwise /proc/self is root's
+        _call("unshare", flags | _NEW_USER)
+        _write("/proc/self/setgroups", b"deny")
+        _write("/proc/self/uid_map", b"%d %d 1" % (uid, uid))
+        _write("/proc/self/gid_map", b"%d %d 1" % (gid, gid))
+    if wanted["network"]:
+        _loopback()
+        if wanted["port"]:
+            _listen(wanted["port"], channel)
+    _mounts(wanted)
+
+
+def _write(path: str, data: bytes) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+    try:
+        os.write(descriptor, data)
+    finally:
+        os.close(descriptor)
+
+
+def _loopback() -> None:
+    """Bring up `lo` in the new network namespace."""
+    descriptor = _call("socket", 2, 2, 0)
+    up = b"lo".ljust(16, b"\0") + (1 | 64).to_bytes(2, _ENDIAN) + bytes(22)
+    _call("ioctl", descriptor, 0x8914, up)
+    os.close(descriptor)
+
+
+def _listen(port: int, channel: int) -> None:
+    """Listen where the tool's proxy is, and pass the socket out: whoever accepts on it is outside this namespace."""
+    import _socket
+
+    listening = _socket.socket(_socket.AF_INET, _socket.SOCK_STREAM)
+    listening.bind(("127.0.0.1", port))
+    listening.listen(64)
+    out = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM, 0, os.dup(channel))
+    out.sendmsg([b"l"], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, listening.fileno().to_bytes(4, _ENDIAN))])
+    out.close()
+    listening.close()
+
+
+def _mounts(wanted: "dict[str, Any]") -> None:
+    """Make all read-only but what may be written, and hide sockets and shared memory of others."""
+    _mount(None, b"/", None, _RECURSIVE | _PRIVATE)
+    for path in wanted["writable"]:
+        _mount(path, path, None, _BIND | _RECURSIVE)
+    for path in wanted["kept"]:
+        _mount(path, path, None, _BIND | _RECURSIVE)
+    for path in wanted["hidden"]:
+        if os.path.isdir(path):
+            _mount(b"tmpfs", path, b"tmpfs", _NOSUID | _NODEV | _NOEXEC, b"size=4k,mode=000")
+        else:
+            _mount(b"/dev/null", path, None, _BIND)
+    if wanted["memory"]:
+        _mount(b"tmpfs", b"/dev/shm", b"tmpfs", _NOSUID | _NODEV, b"mode=1777")
+    _set_read_only(b"/", on=True)
+    for path in (*wanted["writable"], *((b"/dev/shm",) if wanted["memory"] else ())):
+        _set_read_only(path, on=False)
+    for path in wanted["kept"]:
+        _set_read_only(path, on=True)
+
+
+def _mount(source: "bytes | None", target: bytes, kind: "bytes | None", flags: int, options: "bytes | None" = None) -> None:
+    _call("mount", source, target, kind, flags, options)
+
+
+def _set_read_only(path: bytes, *, on: bool) -> None:
+    bits = (1).to_bytes(8, _ENDIAN)
+    attributes = (bits + bytes(8) if on else bytes(8) + bits) + bytes(16)
+    try:
+        _call("syscall", _MOUNT_SETATTR, _AT_FDCWD, path, _AT_RECURSIVE, attributes, 32)
+    except OSError:
+        if on:
+            raise
+        # Something beneath is read-only for everybody, and stays so.
+        _call("syscall", _MOUNT_SETATTR, _AT_FDCWD, path, 0, attributes, 32)
+
+
+# ---- rights of root
+
+
+def _drop_capabilities(kept: int) -> None:
+    """Give up every capability but those of the mask `kept`, which an ordinary user has none of anyway."""
+    number = 0
+    try:
+        while True:
+            if not kept >> number & 1:
+                _call("prctl", _DROP_BOUNDING, number, 0, 0, 0)
+            number += 1
+    except OSError:
+        pass  # past the last one, or an ordinary user: no_new_privs holds there
+    header = (0x20080522).to_bytes(4, _ENDIAN) + bytes(4)
+    held = _Bytes(b"\0" * 24)
+    try:
+        _call("capget", header, held)
+    except OSError:
+        return
+    low = kept.to_bytes(4, _ENDIAN) if os.getuid() == 0 else bytes(4)
+    _call("capset", header, low + low + bytes(4) + bytes(12))
+
+
+def probe(_: "Any" = None) -> None:
+    """Write what this machine has to the standard output, as lines `name=value`: found by doing it, each in a child."""
+    found = [f"landlock={landlock_version()}"]
+    for name, attempt in (("namespaces", _try_namespaces), ("filter", _try_filter)):
+        found.append(f"{name}={_tried(attempt)}")
+    os.write(1, "\n".join(found).encode())
+    os._exit(0)
+
+
+def main(message: "Any") -> None:
+    """As our child scripts are started; see `probe`."""
+    probe(message)
+
+
+def _tried(attempt: "Any") -> int:
+    """Return 0 where the attempt works in a child, else the number of its error."""
+    pid = os.fork()
+    if pid == 0:
+        number = 255
+        try:
+            attempt()
+            number = 0
+        except OSError as error:
+            number = error.errno or 255
+        finally:
+            os._exit(number)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+def _try_namespaces() -> None:
+    _namespaces({"network": True, "port": 0, "writable": [], "kept": [], "hidden": [], "memory": os.path.isdir("/dev/shm")}, -1)
+
+
+def _try_filter() -> None:
+    _call("prctl", _NO_NEW_PRIVS, 1, 0, 0, 0)
+    allow = (6).to_bytes(2, _ENDIAN) + bytes(2) + (0x7FFF0000).to_bytes(4, _ENDIAN)
+    program = _Program(1, allow)
+    _call("prctl", _SET_SECCOMP, 2, _ctypes.byref(program), 0, 0)

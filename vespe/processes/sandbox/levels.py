@@ -1,0 +1,99 @@
+"""Which level of sandbox this machine has: found by trying each part in a child, once for each start of the machine."""
+
+import functools
+import os
+import shutil
+import sys
+from typing import Final
+
+from vespe.errors import VespeError
+from vespe.processes import child_scripts, process
+from vespe.processes.supervised_tree import ENTER
+from vespe.records import dataclass
+
+LEVELS: Final = ("namespaces", "landlock", "seatbelt", "off")
+"""The best first."""
+_FORMAT: Final = "1"
+_BOOT_ID: Final = "/proc/sys/kernel/random/boot_id"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machine:
+    """What this machine's kernel offers to this user.
+
+    `landlock` is the version of it, 0 for none. `namespaces` and `filter` are 0 where they work, else the number of the error.
+    """
+
+    landlock: int = 0
+    namespaces: int = 255
+    filter: int = 255
+    seatbelt: bool = False
+
+    @property
+    def level(self) -> str:
+        """The best level that there is."""
+        if self.landlock and self.filter == 0:
+            return "landlock" if self.namespaces else "namespaces"
+        return "seatbelt" if self.seatbelt else "off"
+
+
+@functools.cache
+def machine(cache: str = "") -> Machine:
+    """Return what there is, out of a file in the directory `cache` where this start of the machine has been asked before."""
+    if sys.platform == "darwin":
+        return Machine(seatbelt=shutil.which("sandbox-exec") is not None)
+    if sys.platform != "linux":
+        return Machine()
+    key = f"{_FORMAT} {_boot()} {os.getuid()} {os.uname().release}"
+    kept = os.path.join(cache, "sandbox") if cache else ""
+    return _read(kept, key) or _write(kept, key, tried())
+
+
+def tried() -> Machine:
+    """Try each part in a child, as a tool's process would have it."""
+    argv = (sys.executable, "-I", "-S", "-B", "-c", child_scripts.BOOT)
+    command = process.Command(argv=argv, cwd="/", env={}, stdin=child_scripts.boot_message(ENTER, None), timeout_s=20.0)
+    try:
+        said = process.run(command).stdout.decode("ascii", "replace")
+    except VespeError:
+        return Machine()
+    return _parsed(said) or Machine()
+
+
+def _parsed(said: str) -> Machine | None:
+    values = dict(line.split("=", 1) for line in said.splitlines() if "=" in line)
+    try:
+        return Machine(landlock=int(values["landlock"]), namespaces=int(values["namespaces"]), filter=int(values["filter"]))
+    except (KeyError, ValueError):
+        return None
+
+
+def _boot() -> str:
+    try:
+        with open(_BOOT_ID, encoding="ascii") as file:
+            return file.read().strip()
+    except OSError:
+        return "unknown"
+
+
+def _read(path: str, key: str) -> Machine | None:
+    try:
+        with open(path, encoding="ascii") as file:
+            status = os.fstat(file.fileno())
+            first, _, rest = file.read(4096).partition("\n")
+    except (OSError, UnicodeDecodeError):
+        return None
+    return _parsed(rest) if first == key and status.st_uid == os.getuid() else None
+
+
+def _write(path: str, key: str, found: Machine) -> Machine:
+    """Keep what was found; where that cannot be, the next process tries again."""
+    aside = f"{path}.{os.getpid()}"
+    try:
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        with open(aside, "w", encoding="ascii") as file:
+            file.write(f"{key}\nlandlock={found.landlock}\nnamespaces={found.namespaces}\nfilter={found.filter}\n")
+        os.replace(aside, path)
+    except OSError:
+        pass
+    return found

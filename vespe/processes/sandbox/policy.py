@@ -1,0 +1,255 @@
+"""From what a tool may use to what its process is held to, at the level that there is, and what of it cannot be held."""
+
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from vespe.models import Permissions
+from vespe.processes.sandbox import filter as seccomp
+from vespe.processes.sandbox.held import EXECUTE, READ_DIR, READ_FILE, WRITE_FILE, Policy
+from vespe.processes.sandbox.levels import Machine
+from vespe.processes.sandbox.programs import of_programs, search_path
+from vespe.processes.sandbox.protected import SOCKETS, holds, protected
+from vespe.records import dataclass
+
+PROXY_PORT: Final = 3128
+"""Where the proxy listens in a tool's own network namespace, in which every port is free."""
+_REFER, _TRUNCATE, _DEVICE = 1 << 13, 1 << 14, 1 << 15
+_READ: Final = READ_FILE | READ_DIR
+# All but to make devices.
+_WRITE: Final = WRITE_FILE | 0b1_0111_1011_0000 | _REFER | _TRUNCATE
+_VERSIONS: Final = ((1, 0x1FFF), (2, _REFER), (3, _TRUNCATE), (5, _DEVICE))
+_SCOPES: Final = 3
+"""Signals, and abstract Unix sockets, stay inside (version 6)."""
+_KEPT_BY_ROOT: Final = 0b1_1011
+"""chown, dac_override, fowner, fsetid: to root every file is as it was, and nothing else."""
+_DEVICES: Final = (
+    "/dev/null",
+    "/dev/zero",
+    "/dev/full",
+    "/dev/random",
+    "/dev/urandom",
+    "/dev/fd",
+    "/dev/stdin",
+    "/dev/stdout",
+    "/dev/stderr",
+)
+_SYSTEM: Final = (
+    "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/proc", "/nix/store", "/gnu/store", "/snap",
+    "/sys/devices/system", "/sys/fs/cgroup", "/run/systemd/resolve", "/run/resolvconf", "/var/lib/ca-certificates",
+)  # fmt: skip
+"""What programs need in order to start at all."""
+_EXECUTED: Final = (".vespe", ".git/hooks", ".git/config", ".git/config.worktree", ".git/info", ".git/modules", ".git/worktrees")
+"""What of a project other programs take commands from: a tool that may write the project does not write there unless it says so."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """Where a tool runs: the project, its own directory, a temporary directory of its own, and its environment.
+
+    `needs` are directories that its interpreter needs; `starts` are programs that it is started with; `own` are the directories of
+    Vespe's own state.
+    """
+
+    project: str
+    directory: str
+    scratch: str
+    path: str = ""
+    needs: tuple[str, ...] = ()
+    starts: tuple[str, ...] = ()
+    own: tuple[str, ...] = ()
+
+
+def policy(machine: Machine, level: str, permissions: Permissions, where: Surroundings) -> Policy:
+    """Return what a tool's process is held to at a level that the machine has."""
+    if level == "off":
+        return Policy(level="off", gaps=tuple(_stated(permissions)))
+    files = _Files(permissions, where)
+    isolated = level == "namespaces" and permissions.network is not None
+    message = {
+        "made": [],
+        "rules": [(os.fsencode(path), rights) for path, rights in files.rules(shared=level == "namespaces")],
+        "handled": sum(bits for version, bits in _VERSIONS if version <= machine.landlock),
+        "scoped": _SCOPES if machine.landlock >= 6 else 0,
+        "capabilities": _KEPT_BY_ROOT,
+        "memory": (permissions.memory_mb or 0) << 20,
+        "filter": seccomp.program(_families(permissions, isolated), memfd=permissions.programs is None),
+        "namespaces": files.mounts() | _network(permissions) if level == "namespaces" else None,
+    }
+    hosts = permissions.network if isolated and permissions.network else None
+    return Policy(
+        level=level,
+        gaps=tuple(_gaps(machine, level, permissions, files)),
+        message=message,
+        network=permissions.network,
+        hosts=hosts,
+        environment=_environment(where, proxied=hosts is not None),
+    )
+
+
+def _stated(permissions: Permissions) -> Iterator[str]:
+    yield from (key for key in ("read", "write", "network", "programs", "memory_mb") if getattr(permissions, key) is not None)
+
+
+def _families(permissions: Permissions, isolated: bool) -> tuple[int, ...]:
+    if permissions.network is None:
+        return (seccomp.UNIX, seccomp.INET, seccomp.INET6, seccomp.NETLINK)
+    # With a network stack of its own, its loopback is as good as a pipe; a Unix socket at a path would lead out.
+    return (seccomp.INET, seccomp.INET6) if isolated or permissions.network else ()
+
+
+def _network(permissions: Permissions) -> dict[str, Any]:
+    return {"network": permissions.network is not None, "port": PROXY_PORT if permissions.network else 0}
+
+
+def _environment(where: Surroundings, *, proxied: bool) -> dict[str, str]:
+    found = {"TMPDIR": where.scratch}
+    if proxied:
+        proxy = f"http://127.0.0.1:{PROXY_PORT}"
+        found |= dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"), proxy)
+        found |= {"no_proxy": "", "NO_PROXY": "", "NODE_USE_ENV_PROXY": "1"}
+    return found
+
+
+def _gaps(machine: Machine, level: str, permissions: Permissions, files: "_Files") -> Iterator[str]:
+    """Name what is not held; docs/security.md says what each means."""
+    if level == "landlock":
+        yield from ("metadata", "names")
+        if permissions.network:
+            yield "hosts"
+        if permissions.network is None:
+            yield "sockets"
+        if files.kept:
+            yield "project"
+    if machine.landlock < 3:
+        yield "truncate"
+    if machine.landlock < 6:
+        yield "signals"
+    yield "processes"
+    if permissions.programs is not None:
+        yield "programs"
+
+
+class _Files:
+    """The places of one tool: what it may read, write and start, as rules of Landlock and as mounts."""
+
+    def __init__(self, permissions: Permissions, where: Surroundings) -> None:
+        self._permissions, self._where = permissions, where
+        self._holes = protected(where.own)
+        self._root = os.path.realpath(where.project)
+        self._scratch = os.path.realpath(where.scratch)
+        stated = permissions.write if permissions.write is not None else (".",)
+        self._written = tuple(dict.fromkeys(map(self._written_place, stated)))
+        explicit = {self.place(path) for path in permissions.write or ()}
+        executed = [os.path.join(self._root, name) for name in _EXECUTED]
+        self.kept = [
+            path
+            for path in executed
+            if os.path.lexists(path)
+            and not os.path.islink(path)
+            and not any(holds(one, path) and one != self._root and holds(self._root, one) for one in explicit)
+            and any(holds(place, path) for place in self._written)
+        ]
+
+    def place(self, path: str) -> str:
+        """Return where a stated path really is: `~` is home, anything relative is in the project."""
+        return os.path.realpath(os.path.join(self._root, os.path.expanduser(path)))
+
+    def _written_place(self, path: str) -> str:
+        """Return the place that is to be opened for writing; for what is not there yet, the directory that it would be made in."""
+        place = self.place(path)
+        if path.endswith("/") and holds(self._root, place):
+            os.makedirs(place, exist_ok=True)
+        while not os.path.lexists(place):
+            place = os.path.dirname(place)
+        return place
+
+    def rules(self, *, shared: bool) -> Iterator[tuple[str, int]]:
+        """Return paths with the rights that there are beneath each; those of several rules add up."""
+        may_start = self._permissions.programs is None
+        read = _READ | (EXECUTE if may_start else 0)
+        everywhere = self._permissions.read is None
+        yield from self._given(("/",) if everywhere else _SYSTEM, read)
+        yield from self._given(search_path(self._where.path), read)
+        named = (*map(self.place, self._permissions.read or ()), *((self._root,) if everywhere else ()))
+        yield from self._given(filter(self._may_be_named, named), read, named=True)
+        yield from self._given(map(os.path.realpath, (self._where.directory, *self._where.needs)), read, named=True)
+        yield from self._given(filter(self._may_be_named, self._written), read | _WRITE, named=True)
+        yield self._scratch, read | _WRITE
+        yield from ((path, READ_FILE | READ_DIR | WRITE_FILE | _DEVICE) for path in _DEVICES)
+        if shared:
+            yield "/dev/shm", _READ | _WRITE
+        if not may_start:
+            yield from ((path, READ_FILE | EXECUTE) for path in self._programs())
+
+    def _may_be_named(self, path: str) -> bool:
+        """Whether a tool can be given a place that it names; none of Vespe's own state."""
+        return not any(holds(own, path) for own in map(os.path.realpath, self._where.own))
+
+    def _programs(self) -> Iterator[str]:
+        named = (*(self._permissions.programs or ()), *self._where.starts)
+        yield from of_programs(named, search=self._where.path, home=self._root)
+
+    def mounts(self) -> dict[str, Any]:
+        """Return what is writable, what in it is kept as it is, and what is hidden."""
+        needed = (self._root, self._scratch, *self._written, self._where.directory, *self._where.needs)
+        needed += tuple(map(self.place, self._permissions.read or ()))
+        places = [
+            path for path in self._holes if os.path.isdir(path) and not any(holds(path, one) for one in map(os.path.realpath, needed))
+        ]
+        hidden = [path for path in (*SOCKETS, *places) if os.path.exists(path) and not os.path.islink(path)]
+        return {
+            "writable": [os.fsencode(path) for path in _outermost((*self._written, self._scratch))],
+            "kept": [os.fsencode(path) for path in self.kept],
+            "hidden": [os.fsencode(path) for path in _outermost(hidden)],
+            "memory": os.path.isdir("/dev/shm"),
+        }
+
+    def _given(self, paths: Iterable[str], rights: int, *, named: bool = False) -> Iterator[tuple[str, int]]:
+        """Return the paths with rights on what is beneath each, protected places left out: of them only names can be listed.
+
+        A path that lies in a protected place is left out, unless it is `named`: the tool said so, and its user agreed.
+        """
+        for path in paths:
+            if not named and any(holds(hole, path) for hole in self._holes):
+                continue
+            beneath = [hole for hole in self._holes if hole != path and holds(path, hole)]
+            if beneath:
+                yield path, rights & READ_DIR
+            yield from ((part, rights) for part in _without(path, beneath))
+
+
+def _without(path: str, holes: list[str]) -> Iterator[str]:
+    if not holes:
+        yield path
+        return
+    for name in _children(path):
+        child = os.path.join(path, name)
+        if child not in holes and child != "/dev" and not os.path.islink(child):
+            yield from _without(child, [hole for hole in holes if holds(child, hole)])
+
+
+def _children(path: str) -> list[str]:
+    try:
+        return os.listdir(path)
+    except OSError:
+        return []
+
+
+def _outermost(paths: Iterable[str]) -> list[str]:
+    """Return those paths that lie in none of the others."""
+    found: list[str] = []
+    for path in sorted(set(paths), key=len):
+        if not any(holds(other, path) for other in found):
+            found.append(path)
+    return found
+
+
+def python_needs(interpreter: str) -> tuple[str, ...]:
+    """Return the directories that a Python interpreter is in: its own, and those of the one that it was made from."""
+    own = os.path.dirname(os.path.dirname(os.path.abspath(interpreter)))
+    package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+    return tuple(
+        dict.fromkeys((own, sys.prefix, sys.base_prefix, os.path.dirname(os.path.realpath(interpreter)), os.path.join(package, "vespe")))
+    )
