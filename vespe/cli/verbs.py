@@ -14,6 +14,7 @@ TOOL: Final = {
     "test": ("tool.test", "Run the examples of tools as tests."),
     "fuzz": ("tool.fuzz", "Run a tool with generated arguments, to find what breaks it."),
     "diff": ("tool.diff", "Say whether a tool's next version breaks its callers."),
+    "build": ("tool.build", "Compile the source of tools to the modules that run."),
     "sync": ("tool.sync", "Derive the schema of a Python tool again from its function."),
     "edit": ("tool.edit", "Open a tool's files in your editor, then check them."),
     "rename": ("tool.rename", "Rename a project tool."),

@@ -27,6 +27,17 @@ FIELDS: Final = (*_PARTS, *(key for key in KEYS if key not in ("uid", "name", "k
 """What a draft may be given: the parts of an implementation, and every other key of config.json that is its author's to set."""
 IN_PROCESS: Final = "in_process"
 """Stands for the type of a tool without `implementation_details`, which a registered function implements."""
+_TEXT: JsonObject = {
+    "type": "object",
+    "properties": {"text": {"type": "string", "description": "The text to count in.", "default": "hello, world"}},
+    "additionalProperties": False,
+}
+_COUNTS: JsonObject = {
+    "type": "object",
+    "properties": {"characters": {"type": "integer"}, "words": {"type": "integer"}, "lines": {"type": "integer"}},
+    "required": ["characters", "words", "lines"],
+}
+"""What the template in Rust takes and returns."""
 _EMPTY: JsonObject = {"type": "object", "properties": {}, "additionalProperties": False}
 
 
@@ -61,6 +72,8 @@ def draft_tool(name: str, type: str, *, fields: Mapping[str, Any] | None = None,
         return _completed(_shell(name, parts, directory), given)
     if type == "http_request":
         return _completed(_http(name, parts), given)
+    if type == "rust_function":
+        return _completed(_rust(name, parts, directory), given)
     if type == IN_PROCESS:
         return _completed(_in_process(name, parts), given)
     near = difflib.get_close_matches(type, (*new_tool.TYPES, IN_PROCESS), n=1, cutoff=0.4)
@@ -175,6 +188,20 @@ def _python(name: str, given: Mapping[str, Any], directory: str) -> Draft:
     document = _document(name, "python_script", {**_said(template), **given, "path": script, "schema": schema})
     missing = (f"there is no file {path} here: the tool's {script} is the template",) if path is not None else ()
     return _draft(name, document, {script: TreeFile(data=template.script.encode())}, missing)
+
+
+def _rust(name: str, given: Mapping[str, Any], directory: str) -> Draft:
+    path, function = given.get("path"), given.get("entrypoint") or new_tool.function_name(name)
+    files = {f"src/{file}": TreeFile(data=text.encode("utf-8")) for file, text in new_tool.rust_files(name, function).items()}
+    schema = _schemas(given.get("schema"), _TEXT, _COUNTS)
+    description = "Count the characters, words and lines of a text."
+    if path is not None:
+        if not path.endswith(".rs") or (found := _existing(path, directory)) is None:
+            raise UsageError(f"{path!r} is not a file in Rust", hint="--path names a .rs file to copy into the tool")
+        files["src/tool.rs"] = TreeFile(data=atomic.read_bytes(os.path.realpath(found)))
+        schema, description = _schemas(given.get("schema"), _EMPTY, None), ""
+    said = {"description": description, **given, "path": "src/tool.rs", "entrypoint": function, "schema": schema}
+    return _draft(name, _document(name, "rust_function", said), files)
 
 
 def _from_source(name: str, path: str, data: bytes, given: Mapping[str, Any]) -> Draft:

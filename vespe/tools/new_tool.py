@@ -1,14 +1,18 @@
 """New tools that run at once, one a type: the script, the schema and the arguments that `vespe tool create` begins with."""
 
 import keyword
+import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import field
 
+from vespe.files import atomic
 from vespe.models import JsonObject, JsonValue
 from vespe.records import dataclass
 
-TYPES = ("python_script", "shell_command", "http_request")
+TYPES = ("python_script", "shell_command", "http_request", "rust_function")
+RUST_GLUE = "vespe.rs"
+"""The file beside a tool's own in Rust: JSON, and the way in and out."""
 PLACEHOLDER_URL = "https://api.example.com/items"
 _SLOT = re.compile(r"(?<!\$)\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
@@ -86,6 +90,13 @@ def python_template(name: str, entrypoint: str | None, *, given: bool) -> Templa
     script = (_OPEN_SCRIPT if given else _SCRIPT).format(function=function)
     description = "Give back the inputs that were received." if given else "Count the characters, words and lines of a text."
     return Template(description=description, input_schema={}, entrypoint=function, script=script)
+
+
+def rust_files(name: str, function: str) -> dict[str, str]:
+    """Return the files of a new tool in Rust, by their names: its own, which says how to change it, and what it uses."""
+    directory = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "data", "rust")
+    files = {file: atomic.read_bytes(os.path.join(directory, file)).decode("utf-8") for file in ("tool.rs", RUST_GLUE)}
+    return {file: text.replace("TOOL_FUNCTION", function).replace("TOOL_NAME", name) for file, text in files.items()}
 
 
 def shell_template(schema: JsonObject | None, args: JsonObject | None, entrypoint: str | None) -> Template:

@@ -14,6 +14,7 @@ from vespe.files.digests import File, TextDigest, keeps_line_ends
 from vespe.files.identity import Place
 from vespe.models import JsonObject, JsonValue, ProjectConfig
 from vespe.records import dataclass
+from vespe.tools import built
 from vespe.tools import directory as tool_directory
 from vespe.trust import approvals, gate
 
@@ -208,6 +209,10 @@ def _runs(implementation: JsonObject) -> tuple[str, ...]:
             words = [path or entrypoint, *(argv if isinstance(argv, list) else [])]
         case "http_request":
             words = [entrypoint, path]
+        case "wasm":
+            words = [path, *(["compiled from", implementation["source"]] if implementation.get("source") else [])]
+        case "rust_function":
+            words = [built.MODULE, "compiled from", path, entrypoint]
         case "mcp_tool":
             args = _object(implementation.get("args"))
             command = args.get("command")

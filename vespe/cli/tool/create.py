@@ -66,4 +66,6 @@ def _made(tool: Tool, root: str, notes: tuple[str, ...], as_json: bool) -> None:
     directory = tool.directory or ""
     shown = os.path.relpath(directory) if os.path.realpath(os.getcwd()) == os.path.realpath(root) else directory
     report.say(f"made {tool.name} in {shown}")
+    if tool.implementation is not None and tool.implementation.type == "rust_function":
+        report.say(f"`vespe tool build {tool.name}` compiles it: then it runs")
     report.next_step(f"`vespe tool run {tool.name} --help` shows what it takes, `vespe tool edit {tool.name}` opens it")

@@ -11,7 +11,7 @@ from vespe.files import atomic
 from vespe.lazy import difflib, shutil
 from vespe.lint.base import AnyRule, Bounds, Found, Outline, Rule, SetRule, Subject
 from vespe.schemas.explain import describe, short
-from vespe.tools import fields, templates
+from vespe.tools import built, fields, templates
 from vespe.tools.python.names import parse_source, read_names
 
 _DETAILS: Final = "/implementation_details"
@@ -104,6 +104,13 @@ def _entrypoint(subject: Subject) -> Iterator[Found]:
                 if close
                 else f"write the function, or name one of {', '.join(list(names.functions)[:5]) or 'its own'}",
             )
+
+
+def _build(subject: Subject) -> Iterator[Found]:
+    details = _details(subject)
+    if subject.directory and not any(p.pointer.startswith(_DETAILS) for p in subject.problems):
+        for message in built.stale(subject.directory, details):
+            yield Found(message=message, pointer=f"{_DETAILS}/path", fix=f"compile it: `vespe tool build {subject.name}`")
 
 
 def _program(subject: Subject) -> Iterator[Found]:
@@ -227,6 +234,9 @@ RULES: Final[tuple[AnyRule, ...]] = (
     _rule("layout-entrypoint", "error", "The script has no such function, or is not Python", _entrypoint,
           why="The script is parsed and never imported: the function must stand at the top of the file.",
           examples=('"entrypoint": "serach"', '"entrypoint": "search"')),
+    _rule("layout-build", "error", "A compiled tool's module is not what its source says", _build,
+          why="People read the source, and the module is what runs: build.json has the digests of both, and each must hold.",
+          examples=("src/tool.rs changed, tool.wasm as it was", "`vespe tool build` after each change")),
     _rule("layout-implementation", "error", "`implementation_details` cannot run", _one("implementation"),
           why="Each type has its own keys; secrets stand in `args` alone and are declared in `secrets`.",
           examples=('{"type": "shell"}', '{"type": "shell_command", "entrypoint": "git"}')),

@@ -64,6 +64,8 @@ def test_one_call_leaves_nothing_to_the_next(tmp_path: Path) -> None:
     assert [run(tmp_path, counts).result for _ in range(3)] == [1, 1, 1]
 
 
+STATUS_1, PANIC = "(call $exit (i32.const 1))", "thread 'main' panicked at 'no', a.rs:1\nnote: x\n"
+
 HOSTILE: dict[str, tuple[bytes, type[VespeError], str]] = {
     "loops for ever": (start(LOOP), TimedOut, "did not finish within 0.4 s"),
     "loops while it is loaded": (
@@ -107,6 +109,8 @@ HOSTILE: dict[str, tuple[bytes, type[VespeError], str]] = {
     "divides by zero": (start("(drop (i32.div_s (i32.const 1) (i32.const 0)))"), ToolExecutionError, "integer divide by zero"),
     "reads out of bounds": (start("(drop (i32.load (i32.const 65536)))"), ToolExecutionError, "out of bounds memory access"),
     "ends with a status": (says("no such city\n", to=2, after="(call $exit (i32.const 3))"), ToolExecutionError, "status 3: no such city"),
+    "says why it fails": (says("warming up\nno such city\n", to=2, after=STATUS_1), ToolExecutionError, "^no such city$"),
+    "panics": (says(PANIC, to=2, after="unreachable"), ToolExecutionError, "; thread 'main' panicked at 'no', a.rs:1$"),
     "writes half an object": (says('{"a": '), InvalidOutput, "the result is not JSON"),
     "writes what is not UTF-8": (start(FLOOD.split("(loop")[0].replace("65000", "1") +
         "(i32.store8 (i32.const 64) (i32.const 255)) (drop (call $write (i32.const 1) (i32.const 0) (i32.const 1) (i32.const 16)))"),

@@ -25,10 +25,9 @@ from vespe.files import atomic
 from vespe.files.stamps import Stamp, settled, stamp
 from vespe.models import Execution, JsonObject, Tool
 from vespe.processes.answering import Answer, NoAnswer
+from vespe.tools import built
 from vespe.tools.templates import substitute_secrets
 
-MODULE: Final = "tool.wasm"
-"""The file in a rust_function's directory that its source is compiled to."""
 MEMORY_MB: Final = 64
 _LATE_S: Final = 0.04
 """How long after the deadline a worker may still say that it stopped the module; one that is busy with itself is killed."""
@@ -81,8 +80,8 @@ class WasmModule:
         worker = WORKERS.take()
         keep = False
         try:
-            digest = self._digest(path)
-            code = None if digest in worker.knows else atomic.read_bytes(path, limit=workers.MAX_MODULE_BYTES)
+            digest = self._digest(path, name)
+            code = None if digest in worker.knows else atomic.read_bytes(path, limit=built.MAX_MODULE_BYTES)
             request |= {"module": hashlib.sha256(code).hexdigest() if code else digest, "code": code}
             request["timeout_s"] = max(until - time.monotonic(), 0.0)
             told = worker.ask(request, until=until + _LATE_S, cancel=context.cancel)
@@ -100,22 +99,22 @@ class WasmModule:
             raise InvalidTool(tool.uid, [f"`path` {name} leads out of the tool's directory"], path=context.directory)
         return os.path.join(context.directory, name)
 
-    def _digest(self, path: str) -> str:
+    def _digest(self, path: str, name: str) -> str:
         """Return the digest of a module; read again only where the file is another."""
         found = stamp(path)
         if (known := self._digests.get(path)) is not None and known[0] == found:
             return known[1]
         try:
-            digest = hashlib.sha256(atomic.read_bytes(path, limit=workers.MAX_MODULE_BYTES)).hexdigest()
+            digest = hashlib.sha256(atomic.read_bytes(path, limit=built.MAX_MODULE_BYTES)).hexdigest()
         except (InvalidDocument, StorageError) as error:
-            raise self.unreadable(path, error) from None
+            raise self.unreadable(path, error, name) from None
         if settled((found,)):
             if len(self._digests) >= _MOST_KNOWN:
                 self._digests.clear()
             self._digests[path] = (found, digest)
         return digest
 
-    def unreadable(self, path: str, error: VespeError) -> ToolExecutionError:
+    def unreadable(self, path: str, error: VespeError, name: str) -> ToolExecutionError:
         """Return the error for a module that cannot be read."""
         return ToolExecutionError(f"{os.path.basename(path)} cannot be read: {error}")
 
@@ -127,13 +126,13 @@ class RustFunction(WasmModule):
 
     def module_of(self, tool: Tool) -> str:
         """Return the module's path in the tool's directory: what was built, never the source."""
-        return MODULE
+        return built.MODULE
 
-    def unreadable(self, path: str, error: VespeError) -> ToolExecutionError:
+    def unreadable(self, path: str, error: VespeError, name: str) -> ToolExecutionError:
         """Return the error for a module that cannot be read."""
         if os.path.lexists(path):
-            return super().unreadable(path, error)
-        return ToolExecutionError(f"the function is not compiled: there is no {MODULE}", hint="`vespe tool build NAME` compiles it")
+            return super().unreadable(path, error, name)
+        return ToolExecutionError(f"{name} is not compiled: there is no {built.MODULE}", hint=f"`vespe tool build {name}` compiles it")
 
 
 def _memory_mb(tool: Tool) -> int:
@@ -167,12 +166,19 @@ def _execution(head: JsonObject, answer: Answer, tool: Tool, context: Context) -
     if kind == "trap":
         frames = {"frames": head["frames"]} if head.get("frames") else {}
         place = f" (in {head['frames'][0]})" if frames else ""
-        raise ToolExecutionError(f"the module was stopped: {head['message']}{place}", details=_details(logs) | frames)
+        raise ToolExecutionError(f"the module was stopped: {head['message']}{place}{_panic(logs)}", details=_details(logs) | frames)
     if head["status"]:
         last = logs.strip().rpartition("\n")[2]
-        why = f": {last}" if last else ""
-        raise ToolExecutionError(f"{tool.name} ended with status {head['status']}{why}", details=_details(logs, head["status"]))
+        said = f"{tool.name} ended with status {head['status']}" + (f": {last}" if last else "")
+        raise ToolExecutionError(last if head["status"] == 1 and last else said, details=_details(logs, head["status"]))
     return Execution(result=_result(answer.body, logs), logs=logs)
+
+
+def _panic(logs: str) -> str:
+    """Return what a program in Rust said of its panic, which is a trap like any other: newer ones say why on a line of its own."""
+    lines = logs.splitlines()
+    at = next((index for index, line in enumerate(lines) if " panicked at " in line), None)
+    return "" if at is None else "; " + " ".join(line for line in lines[at : at + 2] if not line.startswith("note:"))[:400]
 
 
 def _result(body: bytes, logs: str) -> object:

@@ -15,7 +15,6 @@ from vespe.models import JsonObject
 from vespe.processes import child_scripts
 from vespe.processes.answering import Answer, AnsweringProcess
 
-MAX_MODULE_BYTES: Final = 32 * 1024 * 1024
 _CHILD: Final = os.path.join(os.path.dirname(os.path.abspath(__file__)), "child.py")
 _FLAGS: Final = ("-I", "-B", "-X", "utf8")
 _IDLE_S: Final = 60.0

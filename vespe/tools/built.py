@@ -1,0 +1,77 @@
+"""What a compiled tool was built from: the record beside its module, and what of it no longer holds."""
+
+import hashlib
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from vespe.documents import strict_json
+from vespe.errors import InvalidDocument, StorageError
+from vespe.files import atomic
+from vespe.files.trees import TreeFile, read_tree
+
+MODULE: Final = "tool.wasm"
+"""What the source of a rust_function is compiled to."""
+RECORD: Final = "build.json"
+MAX_MODULE_BYTES: Final = 32 * 1024 * 1024
+_SOURCES: Final = {"rust_function": (".rs", "Cargo.toml", "Cargo.lock"), "wasm": (".c", ".h")}
+
+
+def source_of(details: Mapping[str, Any]) -> str | None:
+    """Return the source that `implementation_details` name, or None where their module came from elsewhere."""
+    named = details.get({"rust_function": "path", "wasm": "source"}.get(str(details.get("type")), ""))
+    return named if isinstance(named, str) else None
+
+
+def module_of(details: Mapping[str, Any]) -> str:
+    """Return the module's path in the tool's directory."""
+    return str(details.get("path")) if details.get("type") == "wasm" else MODULE
+
+
+def read_sources(directory: str, details: Mapping[str, Any]) -> dict[str, bytes]:
+    """Return every file that a build reads, by its path in the tool's directory. Raises InvalidDocument and StorageError."""
+    ends = _SOURCES[str(details.get("type"))]
+    files: dict[str, TreeFile] = read_tree(directory)
+    return {path: file.data for path, file in files.items() if path.endswith(ends)}
+
+
+def record_of(details: Mapping[str, Any], sources: Mapping[str, bytes], module: bytes, *, compiler: str) -> dict[str, Any]:
+    """Return what build.json says of a build: the digests of all that went in and of what came out, and the compiler."""
+    return {
+        "module": {module_of(details): digest_of(module)},
+        "sources": {path: digest_of(data) for path, data in sorted(sources.items())},
+        "entrypoint": details.get("entrypoint"),
+        "compiler": compiler,
+    }
+
+
+def digest_of(data: bytes) -> str:
+    """Return the digest of a file as build.json has it."""
+    return f"sha256:{hashlib.sha256(data).hexdigest()}"
+
+
+def stale(directory: str, details: Mapping[str, Any]) -> Iterator[str]:
+    """Say what of a compiled tool's build does not hold: sentences; none for a module whose source is elsewhere."""
+    if source_of(details) is None:
+        return
+    name = module_of(details)
+    if not os.path.lexists(os.path.join(directory, name)):
+        yield f"is not compiled: there is no {name}"
+        return
+    try:
+        record = strict_json.read_object(os.path.join(directory, RECORD))
+        module = atomic.read_bytes(os.path.join(directory, name), limit=MAX_MODULE_BYTES)
+        now = record_of(details, read_sources(directory, details), module, compiler="")
+    except (InvalidDocument, StorageError) as error:
+        yield f"does not say what {name} was compiled from: {error}"
+        return
+    if record.get("module") != now["module"]:
+        yield f"has a {name} that is not the one that was built"
+    before, sources = record.get("sources"), now["sources"]
+    known = before if isinstance(before, dict) else {}
+    for path in sorted(known.keys() | sources.keys()):
+        if known.get(path) != sources.get(path):
+            what = "was changed" if path in known and path in sources else "is new" if path in sources else "is gone"
+            yield f"has a {name} that is older than its source: {path} {what}"
+    if record.get("entrypoint") != now["entrypoint"]:
+        yield f"has a {name} that calls another function than `entrypoint`"
