@@ -147,6 +147,19 @@ def test_p1_an_untrusted_project_runs_neither_its_own_tools_nor_a_kits(
         marker.unlink()
 
 
+@pytest.mark.parametrize("argv", [["{}/run.sh"], ["./{}/run.sh"], ["{}//run.sh"], ["-c", ". {}/run.sh"], [["{}/run.sh"]]])
+def test_p4_a_program_that_is_given_a_file_of_the_tool_is_given_the_approved_one(project: Path, tmp_path: Path, argv: list[Any]) -> None:
+    filled = json.loads(json.dumps(argv).replace("{}", ".vespe/tools/tool-own"))
+    implementation = {"type": "shell_command", "entrypoint": "sh", "args": {"argv": filled, "output": "lines"}}
+    script = 'echo "approved by $0"\n'
+    write_tool(tools(project) / "tool-own", "own", implementation=implementation, files={"run.sh": script})
+    clone = cloned(project, tmp_path)
+    review.approve(review.review(read_config(clone)))
+    (clone / "data").write_text("of the project\n", encoding="utf-8")
+    (line,) = call(clone, "own").result
+    assert line.startswith("approved by ") and str(clone) not in line and (argv[0] == "-c" or not line.startswith("approved by .vespe"))
+
+
 def test_p4_the_approved_bytes_run_even_while_the_files_change(project: Path, tmp_path: Path) -> None:
     tool = python_tool(tools(project) / "tool-own", "own", "return 'approved'")
     clone = cloned(project, tmp_path)

@@ -73,6 +73,20 @@ def test_the_entry_of_one_clone_serves_the_tools_of_another(
     assert '"name":"mine"' in done.stdout.replace(" ", "")
 
 
+@pytest.mark.parametrize("client", ["claude-code", "cursor"])
+def test_a_link_that_leads_out_of_the_project_is_not_written_through(
+    client: str, command: Command, stocked: Path, on_path: None, home: Path
+) -> None:
+    place, target = {"claude-code": ".mcp.json", "cursor": ".cursor"}[client], home / "theirs"
+    target.mkdir()
+    (target / "mcp.json").write_text("{}", encoding="utf-8")
+    (stocked / place).symlink_to(target / "mcp.json" if client == "claude-code" else target)
+    said = command("connect", client)
+    assert said.code and "leads out of the project" in said.err and (target / "mcp.json").read_text(encoding="utf-8") == "{}"
+    (stocked / place).unlink()
+    assert command("connect", client).code == 0 and (target / "mcp.json").read_text(encoding="utf-8") == "{}"
+
+
 def test_connecting_twice_changes_nothing_and_removing_takes_the_entry_away(command: Command, stocked: Path, on_path: None) -> None:
     assert command("connect", "claude-code").code == 0
     assert "nothing to change" in command("connect", "claude-code").err

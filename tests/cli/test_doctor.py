@@ -32,6 +32,12 @@ def test_p16_what_python_would_import_from_the_working_directory_is_a_warning(pr
     assert "imports" not in about("-P") and "imports" not in about("-I", PYTHONPATH=":/nowhere")
 
 
+def test_a_root_of_kits_that_is_passed_over_is_a_warning_that_says_why(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VESPE_KITS_PATH", f"kits{os.pathsep}/nowhere{os.pathsep}")
+    warned = [check["message"] for check in command("doctor", "--json").document["checks"] if check["about"] == "kits"][1:]
+    assert len(warned) == 1 and "'kits'" in warned[0] and "relative" in warned[0]
+
+
 def test_a_broken_tool_is_a_warning_that_names_it(command: Command, project: Path) -> None:
     (project / ".vespe/tools/tool-broken").mkdir()
     (project / ".vespe/tools/tool-broken/config.json").write_text("{", encoding="utf-8")

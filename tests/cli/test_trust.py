@@ -2,13 +2,14 @@
 
 import json
 import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.ondisk import python_tool, write_tool
+from tests.support.ondisk import python_tool, vespe, write_tool
 from tests.support.terminal import vespe_on_a_terminal
 
 Command = Callable[..., Any]
@@ -159,3 +160,19 @@ def test_a_terminal_gets_the_difference_in_colour_and_a_pager_for_what_is_long(c
     seen = (cloned / "seen").read_text(encoding="utf-8")
     assert "\x1b[32m    +    return 'evil'\x1b[0m" in seen and "\x1b[31m    -    return 1\x1b[0m" in seen
     assert command("tool", "run", "one", "--project", str(cloned)).out == "evil"
+
+
+def test_a_worktree_and_a_fresh_clone_ask_one_question_and_show_nothing_twice(project: Path, tmp_path: Path, home: Path) -> None:
+    python_tool(project / ".vespe/tools/tool-own", "own", "return 1")
+    for argv in (["init", "-q"], ["add", "-f", ".vespe"], ["-c", "user.name=A", "-c", "user.email=a@b", "commit", "-qm", "x"]):
+        subprocess.run(["git", *argv], cwd=project, check=True)
+    (tmp_path / "first").mkdir()
+    for argv in (["clone", "-q", ".", "../first/again"], ["clone", "-q", ".", "../fresh"], ["worktree", "add", "-q", "../tree"]):
+        subprocess.run(["git", *argv], cwd=project, check=True)
+    assert vespe("trust", "--yes", cwd=tmp_path / "first/again").returncode == 0
+    for place in ("fresh", "tree"):
+        refused = vespe("tool", "run", "own", cwd=tmp_path / place)
+        assert refused.returncode == 6 and "you approved the same in" in refused.stderr
+        seen = vespe_on_a_terminal("trust", cwd=tmp_path / place, typed="y\n")
+        assert "Approve the same here too? [y/N]" in seen and "main.py" not in seen and "return 1" not in seen
+        assert vespe("tool", "run", "own", cwd=tmp_path / place).returncode == 0

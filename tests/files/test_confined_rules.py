@@ -91,6 +91,21 @@ def test_what_the_user_keeps_from_tools_is_neither_read_edited_nor_searched(tmp_
         assert directory.read_text("b.txt") == "KEY=1"
 
 
+@pytest.mark.parametrize("pattern", ["{}/prod.env", "{}/*.env", "{}/", "{}", "{}/../*/prod.env", "{}/sub/../prod.env"])
+def test_a_whole_path_keeps_the_file_that_it_names(tmp_path: Path, pattern: str) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    (tmp_path / "real/prod.env").write_text("KEY=1", encoding="utf-8")
+    (tmp_path / "b.txt").write_text("b", encoding="utf-8")
+    for written in ("real", "link"):
+        rules = Rules(never_read=(pattern.format(tmp_path / written),))
+        for opened in ("real", "link"):
+            with Directory(tmp_path / opened, rules=rules) as directory, pytest.raises(VespeError):
+                directory.read_text("prod.env")
+        with Directory(tmp_path, rules=rules) as directory:
+            assert directory.read_text("b.txt") == "b"
+
+
 def test_rules_reach_a_tools_process_in_its_environment() -> None:
     rules = Rules((".vscode", "a b/*"), ("*.env",))
     assert of_environment(rules.environment()) == rules and Rules().environment() == {}

@@ -246,7 +246,7 @@ def test_git_lfs_of_the_repository_hinders_no_commit_of_another_file(trap: Trap)
 
 def test_the_shell_tools_spell_out_what_every_other_command_begins_with() -> None:
     variables = {f"{name}={value}" for name, value in repository.environment().items()}
-    for name in ("git_log", "git_show", "git_grep", "git_list_files"):
+    for name in ("git_log", "git_list_files"):
         details = load(f"git_and_programs/{name}").document["implementation_details"]
         first, second, *rest = details["args"]["argv"]
         assert details["entrypoint"] == "env" and {first, second} == {"GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none"} <= variables

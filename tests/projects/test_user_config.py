@@ -238,8 +238,8 @@ def test_a_listing_has_all_that_the_project_says_and_that_holds_with_its_file() 
     ]
 
 
-def test_a_pattern_that_could_fit_no_file_of_a_project_is_refused_and_one_from_its_root_is_not(home: Path) -> None:
-    user_config.set_value("files.never_read", ["/secrets/", "*.env"])
-    with pytest.raises(UsageError, match="relative to a project"):
-        user_config.set_value("files.never_read", ["~/project/.env"])
-    assert user_config.load_user_config().files.never_read == ("/secrets/", "*.env")
+def test_a_pattern_that_could_fit_no_file_is_refused_and_one_of_the_home_or_of_the_root_is_not(home: Path) -> None:
+    user_config.set_value("files.never_read", ["/secrets/", "*.env", "~/keys"])
+    with pytest.raises(UsageError, match="no such user"):
+        user_config.set_value("files.never_read", ["~nobody-of-that-name/project/.env"])
+    assert user_config.load_user_config().files.never_read == ("/secrets/", "*.env", os.path.expanduser("~/keys"))

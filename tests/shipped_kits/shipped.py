@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,9 @@ def load(name: str) -> Tool:
     return tool_directory.load(directory, scope=directory.parent.name, kit_id=directory.parent.name)
 
 
-def call(tool: Tool | str, inputs: dict[str, Any], *, at: Path, allow_hosts: tuple[str, ...] = ()) -> Any:
+def call(
+    tool: Tool | str, inputs: dict[str, Any], *, at: Path, allow_hosts: tuple[str, ...] = (), env: Mapping[str, str] | None = None
+) -> Any:
     """Call a tool for real, as the call path does; raises its VespeError."""
     tool = load(tool) if isinstance(tool, str) else tool
     violations = validator.compile_schema(tool.input_schema, closed=True).violations(inputs)
@@ -34,7 +37,7 @@ def call(tool: Tool | str, inputs: dict[str, Any], *, at: Path, allow_hosts: tup
     context = Context(
         project_root=str(at),
         directory=tool.directory,
-        environment=process.child_environment(os.environ, {}),
+        environment=process.child_environment(os.environ, env or {}),
         timeout_s=30.0,
         allow_hosts=allow_hosts,
     )

@@ -1,11 +1,12 @@
 """The tools over git and common programs: what they give, and what no value or repository makes them do."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.shipped_kits.shipped import DIRECTORIES, call, document, git
+from tests.shipped_kits.shipped import call, git
 from vespe.errors import InvalidArguments, ToolExecutionError
 
 KIT = "git_and_programs/{}"
@@ -40,8 +41,8 @@ def repo(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return repo
 
 
-def run(name: str, at: Path, **inputs: Any) -> Any:
-    return call(KIT.format(name), inputs, at=at)
+def run(name: str, at: Path, *, env: Mapping[str, str] | None = None, **inputs: Any) -> Any:
+    return call(KIT.format(name), inputs, at=at, env=env)
 
 
 def test_status_says_what_is_staged_changed_and_new(repo: Path) -> None:
@@ -252,6 +253,46 @@ def test_files_and_their_bytes_are_added_up_at_any_depth(home: Path, tmp_path: P
     assert run("disk_usage", tmp_path / "at", path="./a//two") == {"files": 1, "directories": 0, "bytes": 2, "unreadable": 0}
 
 
-def test_most_of_the_kit_is_programs_and_no_scripts() -> None:
-    kinds = [document(name)["implementation_details"]["type"] for name in DIRECTORIES if name.startswith(KIT.format(""))]
-    assert kinds.count("shell_command") >= 5
+KEPT = {"VESPE_FILES_NEVER_READ": "*.env\nkeys/"}
+
+
+@pytest.fixture
+def keeping(repo: Path) -> Path:
+    """The repository with files in it that its user keeps from tools, in a commit, in the index and in the work tree."""
+    for name, text in (("prod.env", "KEY=1\n"), ("keys/a", "KEY=2\n"), ("c.txt", "KEY=public\n")):
+        (repo / name).parent.mkdir(exist_ok=True)
+        (repo / name).write_text(text, encoding="utf-8")
+    git(repo, "add", ".")
+    git(repo, "commit", "-qm", "Third")
+    for name in ("prod.env", "keys/a", "c.txt"):
+        (repo / name).write_text(f"{(repo / name).read_text(encoding='utf-8')}KEY=again\n", encoding="utf-8")
+    return repo
+
+
+def test_what_the_user_keeps_from_tools_is_left_out_of_what_git_shows(keeping: Path) -> None:
+    shown = (
+        *(run("git_show", keeping, env=KEPT, revision=revision) for revision in ("HEAD", "HEAD~2..HEAD")),
+        run("git_diff", keeping, env=KEPT), run("git_diff", keeping, env=KEPT, **{"from": "HEAD~1"}),
+        *(run("git_grep", keeping, env=KEPT, text="KEY", **more) for more in ({}, {"path": "."})),
+    )  # fmt: skip
+    assert all("KEY=public" in str(one) and "KEY=1" not in str(one) and "KEY=2" not in str(one) for one in shown)
+    assert "KEY=1" in run("git_show", keeping) and "prod.env" in run("git_diff", keeping) and len(run("git_grep", keeping, text="KEY")) == 3
+    assert run("git_log", keeping, env=KEPT, path="prod.env"), "that a file changed is no secret"
+
+
+def test_a_kept_file_of_a_commit_is_refused_however_it_is_named(keeping: Path) -> None:
+    blob, tree = (git(keeping, "rev-parse", at).strip() for at in ("HEAD:prod.env", "HEAD:keys"))
+    names = ("HEAD:prod.env", ":prod.env", ":0:prod.env", "HEAD:./prod.env", "HEAD:keys/a", "HEAD:keys", "HEAD^{/Third}:prod.env")
+    for name in (*names, blob, blob[:8], f"{tree}:a", "HEAD^{tree}:prod.env"):
+        with pytest.raises((InvalidArguments, ToolExecutionError)):
+            run("git_show", keeping, env=KEPT, revision=name)
+    for name, at in (("git_show", {}), ("git_diff", {}), ("git_blame", {}), ("git_grep", {"text": "KEY"})):
+        with pytest.raises((InvalidArguments, ToolExecutionError), match="never_read"):
+            run(name, keeping, env=KEPT, path="prod.env", **at)
+    for name in ("HEAD:c.txt", ":c.txt", ":0:c.txt", "HEAD:./c.txt", ":/Third", "HEAD^{/Third}:c.txt", "HEAD^{commit}:c.txt"):
+        assert "KEY=public" in run("git_show", keeping, env=KEPT, revision=name)
+
+
+def test_what_git_complains_of_is_said_in_its_name(repo: Path) -> None:
+    with pytest.raises(ToolExecutionError, match=r"^git failed with exit status 128"):
+        run("git_log", repo, revision="no-such-branch")

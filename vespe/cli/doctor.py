@@ -91,6 +91,9 @@ def _kits(project_dir: str | None) -> Iterator[Diagnosis]:
     usable = [kit for kit in found if kit.problem is None]
     tools = sum(kit.tools for kit in usable)
     yield Diagnosis(about="kits", state="ok" if usable else "warning", message=f"{len(usable)} kits with {tools} tools")
+    for named in roots.relative_roots():
+        message = f"{defaults.ENV_KITS_PATH} names {named!r}, which is passed over: a relative path would be other kits in each project"
+        yield Diagnosis(about="kits", state="warning", message=message)
     for kit in found:
         if kit.problem is not None:
             yield Diagnosis(about=f"kit {kit.kit_id}", state="warning", message=f"{kit.path}: {kit.problem}")

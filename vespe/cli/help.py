@@ -24,7 +24,7 @@ TOPICS: Final = {
 """,
     "environment": """\
   VESPE_PROJECT        the project's directory, where no --project names one
-  VESPE_KITS_PATH      directories with kits, divided by colons; they come before all others
+  VESPE_KITS_PATH      absolute directories with kits, divided by colons; they come before all others
   VESPE_TRUSTED_PATHS  directories whose projects are trusted, divided by colons (for CI and containers)
   NO_COLOR             any value: print without colour
   COLUMNS              the width of tables and help pages

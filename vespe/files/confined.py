@@ -20,6 +20,7 @@ MAX_DEPTH: Final = 64
 _DIRECTORY: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _CREATE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+KEPT: Final = "is one that your configuration (`files.never_read`) keeps from tools"
 
 
 class PathRefused(InvalidArguments):
@@ -65,6 +66,7 @@ class Directory:
 
     def __init__(self, root: str | os.PathLike[str], *, rules: Rules | None = None) -> None:
         self.root = os.path.abspath(os.fspath(root))
+        self._real = os.path.realpath(self.root)
         self._rules = confined_rules.of_environment() if rules is None else rules
         with _translated("open", self.root):
             self._descriptor = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -100,7 +102,7 @@ class Directory:
 
     def read_bytes(self, path: str, *, limit: int = defaults.LARGER_CAP_BYTES) -> bytes:
         """Read a regular file; raises InvalidDocument where it is larger than `limit` bytes."""
-        self._refuse_secret(path)
+        self.refuse_secret(path)
         with _translated("read", path), self._parent(path) as (parent, name):
             return _read(parent, name, path=path, limit=limit)
 
@@ -126,7 +128,7 @@ class Directory:
 
         Writers that go through this class wait for each other, so that no replacement is lost.
         """
-        self._refuse_secret(path)
+        self.refuse_secret(path)
         with _translated("edit", path), self._writable(path) as (parent, name):
             text = _decoded(_read(parent, name, path=path, limit=defaults.LARGER_CAP_BYTES), path)
             changed, count = replaced(text, old, new, replace_all=replace_all, path=path)
@@ -178,12 +180,22 @@ class Directory:
             yield parent, name
 
     def _refuse_protected(self, path: str) -> None:
-        if why := self._rules.why_not_written(_parts(path), lambda at: self.kind(at) is not None):
+        if why := self._rules.why_not_written(_parts(path), lambda at: self.kind(at) is not None, root=self._real):
             raise PathRefused(path, why)
 
-    def _refuse_secret(self, path: str) -> None:
-        if self._rules.is_kept_secret(_parts(path)):
-            raise PathRefused(path, "is one that your configuration (`files.never_read`) keeps from tools")
+    @property
+    def has_secrets(self) -> bool:
+        """Whether the user keeps any file from tools."""
+        return bool(self._rules.never_read)
+
+    def is_secret(self, path: str) -> bool:
+        """Whether the user keeps a path from tools; the path may lead out of the directory, as one of its repository may."""
+        return self._rules.is_kept_secret(path.split("/"), root=self._real)
+
+    def refuse_secret(self, path: str) -> None:
+        """Raise PathRefused where the user keeps `path` from tools."""
+        if self._rules.is_kept_secret(_parts(path), root=self._real):
+            raise PathRefused(path, KEPT)
 
     def _descend(self, parts: Sequence[str], path: str, *, create: bool = False) -> int:
         steps = [os.dup(self._descriptor)]

@@ -49,7 +49,7 @@ class Rules(NamedTuple):
     """What the user's own configuration says of files, as patterns of a shell over paths from the root.
 
     A pattern without `/` fits a name at any depth; what fits a directory fits all that is beneath it. `**/` fits any directories,
-    or none.
+    or none. A pattern that begins with `/` fits a path of the machine too.
     """
 
     may_write: tuple[str, ...] = ()
@@ -60,22 +60,22 @@ class Rules(NamedTuple):
         given = {_MAY_WRITE: self.may_write, _NEVER_READ: self.never_read}
         return {name: "\n".join(patterns) for name, patterns in given.items() if patterns}
 
-    def why_not_written(self, parts: Sequence[str], exists: Callable[[str], bool]) -> str | None:
-        """Say why a path, in its parts, must not be written, or None; `exists` says whether there is something at a path."""
+    def why_not_written(self, parts: Sequence[str], exists: Callable[[str], bool], *, root: str = "") -> str | None:
+        """Say why a path, in its parts from `root`, must not be written, or None; `exists` says whether there is something at a path."""
         for part in parts:
             if _is_among(NEVER, part):
                 return f"lies in {part}, which tools may read and never write"
         executed = next((part for part in parts if _is_among(EXECUTED, part) or folded(part).endswith(_ENDINGS)), None)
         if executed is None and not _makes_repository(parts, exists):
             return None
-        if _fits(parts, self.may_write):
+        if _fits(parts, self.may_write, root):
             return None
         what = f"lies in {executed}, which other programs execute" if executed else "is part of what git takes for a repository"
         return f"{what}: tools never write there unless your own configuration allows it"
 
-    def is_kept_secret(self, parts: Sequence[str]) -> bool:
-        """Whether the user keeps tools from reading a path."""
-        return _fits(parts, self.never_read)
+    def is_kept_secret(self, parts: Sequence[str], *, root: str = "") -> bool:
+        """Whether the user keeps tools from reading a path, in its parts from `root`."""
+        return _fits(parts, self.never_read, root)
 
 
 def of_environment(environ: Mapping[str, str] = os.environ) -> Rules:
@@ -111,7 +111,7 @@ def _makes_repository(parts: Sequence[str], exists: Callable[[str], bool]) -> bo
     return any(exists("/".join((*parts[:at], "HEAD"))) for at in places)
 
 
-def _fits(parts: Sequence[str], patterns: Iterable[str]) -> bool:
+def _fits(parts: Sequence[str], patterns: Iterable[str], root: str) -> bool:
     if not patterns:
         return False
     names = [folded(part) for part in parts]
@@ -121,4 +121,13 @@ def _fits(parts: Sequence[str], patterns: Iterable[str]) -> bool:
             shown = names if "/" not in wanted else ["/".join(names[: at + 1]) for at in range(len(names))]
             if any(fnmatchcase(name, wanted) for name in shown):
                 return True
+        if root and pattern.startswith("/") and _is_at(os.path.normpath(os.path.join(root, *parts)), pattern):
+            return True
     return False
+
+
+def _is_at(path: str, pattern: str) -> bool:
+    """Whether a path of the machine, or a directory that it is in, fits a pattern that is one of the machine too."""
+    names = path.casefold().split("/")
+    above = ["/".join(names[: at + 1]) for at in range(1, len(names))]
+    return any(fnmatchcase(one, wanted.rstrip("/").casefold()) for wanted in (pattern, os.path.realpath(pattern)) for one in above)

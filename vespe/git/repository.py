@@ -45,7 +45,7 @@ def _words(settings: tuple[str, ...]) -> tuple[str, ...]:
 
 
 GIT: Final = ("git", *_words(_SETTINGS), "--no-pager", "--no-optional-locks")
-"""What every git command begins with. The git tools of the kit git_and_programs, which are shell commands, spell it out."""
+"""What every git command begins with. The shell commands of the kit git_and_programs (`git_log`, `git_list_files`) spell it out."""
 FETCHING: Final = (*GIT, *_words(_FETCH_SETTINGS))
 """What a command begins with in a bare repository of ours, into which a stranger's objects are fetched."""
 DIFF: Final = ("--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--submodule=short", "--ignore-submodules=all")

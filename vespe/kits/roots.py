@@ -43,6 +43,11 @@ def kit_roots(environ: Mapping[str, str] | None = None) -> list[tuple[str, str]]
     return list(first.values())
 
 
+def relative_roots() -> list[str]:
+    """Return the parts of VESPE_KITS_PATH that `kit_roots` passes over, since they are relative."""
+    return [path for path in os.environ.get(defaults.ENV_KITS_PATH, "").split(os.pathsep) if path and not os.path.isabs(path)]
+
+
 def links_dir() -> str:
     """Return the directory of the links to kits that their authors edit where they are; it may not exist."""
     return os.path.join(locations.user_data_dir(), "links")

@@ -219,10 +219,11 @@ def _file_rules(document: JsonObject, path: str) -> Rules:
     for key, patterns in given.items():
         if not isinstance(patterns, list) or not all(isinstance(pattern, str) and pattern.strip("/") for pattern in patterns):
             raise InvalidDocument("must be an array of patterns such as *.env", path=path, pointer=f"/files/{escape_pointer(key)}")
-        if outside := next((pattern for pattern in patterns if pattern.startswith("~")), None):
-            reason = f"has {outside!r}, and patterns are relative to a project, such as secrets/*: it would fit nothing"
+        if unknown := next((pattern for pattern in patterns if os.path.expanduser(pattern).startswith("~")), None):
+            reason = f"has {unknown!r}, and this machine has no such user: it would fit nothing"
             raise InvalidDocument(reason, path=path, pointer=f"/files/{escape_pointer(key)}")
-    return Rules(tuple(given.get("may_write", ())), tuple(given.get("never_read", ())))
+    may_write, never_read = (tuple(map(os.path.expanduser, given.get(key, ()))) for key in ("may_write", "never_read"))
+    return Rules(may_write, never_read)
 
 
 def _update(key: str, change: Callable[[JsonObject], None]) -> None:

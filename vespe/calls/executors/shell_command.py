@@ -1,7 +1,8 @@
 """Run a program with an argv made of templates: no shell, and no value that becomes an option or a second argument."""
 
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Any, Final
 
@@ -53,7 +54,7 @@ class ShellCommand:
         form = _form(tool)
         filled = _Filled(tool, inputs, context.secrets)
         command = process.Command(
-            argv=[_program(tool, context), *filled.argv(form.argv)],
+            argv=[_program(tool, context), *filled.argv(_approved(form.argv, tool, context))],
             cwd=_directory(form, context),
             env=context.environment,
             stdin=(filled.stdin(form.stdin) or "").encode("utf-8", "surrogateescape"),
@@ -62,7 +63,7 @@ class ShellCommand:
         )
         finished = process.run(command, cancel=context.cancel)
         if finished.returncode not in form.success_codes:
-            raise _failure(os.path.basename(command.argv[0]), finished, context.secrets)
+            raise _failure(_name_of(command.argv), finished, context.secrets)
         if form.output == "json":
             return Execution(result=_json(finished.stdout, context.secrets), logs=_stderr(finished))
         text, notes = _text(finished.stdout)
@@ -139,6 +140,15 @@ def _own_program(tool: Tool, path: str, directory: str) -> str:
     if problem:
         raise InvalidTool(tool.uid, [problem], path=tool.directory or "")
     return program
+
+
+def _approved(items: list[Any], tool: Tool, context: Context) -> list[Any]:
+    """Let elements that name files of the tool's own directory, from the project's root, name them in its approved copy."""
+    own = os.path.join(defaults.PROJECT_DIR, defaults.TOOLS_DIR, os.path.basename(context.directory))
+    if tool.scope != defaults.PROJECT_TOOLS or context.directory == os.path.join(context.project_root, own):
+        return items
+    there = rf"(?<![\w./-])(?:{re.escape(context.project_root)}/+|(?:\./+)*){re.escape(own)}(?=/|$)"
+    return [re.sub(there, lambda _: context.directory, item) if isinstance(item, str) else _approved(item, tool, context) for item in items]
 
 
 def _directory(form: _Form, context: Context) -> str:
@@ -240,6 +250,12 @@ def _option(place: tuple[str | int, ...], text: str) -> InvalidArguments:
         f"is {shown!r}, and the program would read what begins with a dash as an option; begin it otherwise (a file: ./-name)",
         hint=f'the tool\'s author can let it through: "--{place[0]}={{{place[0]}}}" as one element, or "{{{place[0]}}}" after "--"',
     )
+
+
+def _name_of(argv: Sequence[str]) -> str:
+    """Return what the program is called; behind `env` and its variables stands the one that ran."""
+    name = os.path.basename(argv[0])
+    return next((os.path.basename(word) for word in argv[1:] if "=" not in word and word[:1] != "-"), name) if name == "env" else name
 
 
 def _failure(program: str, finished: process.Finished, secrets: Mapping[str, str]) -> ToolExecutionError:
