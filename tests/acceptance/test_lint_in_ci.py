@@ -112,6 +112,17 @@ def test_the_action_annotates_the_lines(repository: Path, inputs: dict[str, str]
     assert not (repository / "proof").exists()
 
 
+@pytest.mark.parametrize(("version", "installed"), [("of-this-action", str(ROOT)), ("vespe==9.9.9", "vespe==9.9.9")])
+def test_d24_the_action_installs_its_own_commit_and_no_package_that_anybody_could_own(version: str, installed: str, tmp_path: Path) -> None:
+    assert yaml.safe_load(ACTION.read_text(encoding="utf-8"))["inputs"]["version"]["default"] == "of-this-action"
+    pip = tmp_path / "python3"
+    pip.write_text('#!/bin/sh\nrealpath -m "$(for last; do :; done; echo "$last")"\n', encoding="utf-8")
+    pip.chmod(0o755)
+    given = {"VERSION": version, "GITHUB_ACTION_PATH": str(ACTION.parent), "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    done = run("bash", "-eo", "pipefail", "-c", step("Install")["run"], cwd=tmp_path, **given)
+    assert done.stdout.strip() == str((tmp_path / installed).resolve())
+
+
 def lint(cwd: Path, *arguments: str) -> Any:
     done = run(sys.executable, "-m", "vespe", "lint", "--json", *arguments, cwd=cwd)
     return json.loads(done.stdout)

@@ -1,6 +1,5 @@
 """The tools over git and common programs: what they give, and what no value or repository makes them do."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -41,8 +40,12 @@ def repo(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return repo
 
 
-def run(name: str, at: Path, *, env: Mapping[str, str] | None = None, **inputs: Any) -> Any:
-    return call(KIT.format(name), inputs, at=at, env=env)
+def run(name: str, at: Path, **inputs: Any) -> Any:
+    return call(KIT.format(name), inputs, at=at)
+
+
+def run_keeping(name: str, at: Path, **inputs: Any) -> Any:
+    return call(KIT.format(name), inputs, at=at, env={"VESPE_FILES_NEVER_READ": "*.env\nkeys/"})
 
 
 def test_status_says_what_is_staged_changed_and_new(repo: Path) -> None:
@@ -253,9 +256,6 @@ def test_files_and_their_bytes_are_added_up_at_any_depth(home: Path, tmp_path: P
     assert run("disk_usage", tmp_path / "at", path="./a//two") == {"files": 1, "directories": 0, "bytes": 2, "unreadable": 0}
 
 
-KEPT = {"VESPE_FILES_NEVER_READ": "*.env\nkeys/"}
-
-
 @pytest.fixture
 def keeping(repo: Path) -> Path:
     """The repository with files in it that its user keeps from tools, in a commit, in the index and in the work tree."""
@@ -271,13 +271,13 @@ def keeping(repo: Path) -> Path:
 
 def test_what_the_user_keeps_from_tools_is_left_out_of_what_git_shows(keeping: Path) -> None:
     shown = (
-        *(run("git_show", keeping, env=KEPT, revision=revision) for revision in ("HEAD", "HEAD~2..HEAD")),
-        run("git_diff", keeping, env=KEPT), run("git_diff", keeping, env=KEPT, **{"from": "HEAD~1"}),
-        *(run("git_grep", keeping, env=KEPT, text="KEY", **more) for more in ({}, {"path": "."})),
+        *(run_keeping("git_show", keeping, revision=revision) for revision in ("HEAD", "HEAD~2..HEAD")),
+        run_keeping("git_diff", keeping), run_keeping("git_diff", keeping, **{"from": "HEAD~1"}),
+        *(run_keeping("git_grep", keeping, text="KEY", **more) for more in ({}, {"path": "."})),
     )  # fmt: skip
     assert all("KEY=public" in str(one) and "KEY=1" not in str(one) and "KEY=2" not in str(one) for one in shown)
     assert "KEY=1" in run("git_show", keeping) and "prod.env" in run("git_diff", keeping) and len(run("git_grep", keeping, text="KEY")) == 3
-    assert run("git_log", keeping, env=KEPT, path="prod.env"), "that a file changed is no secret"
+    assert run_keeping("git_log", keeping, path="prod.env"), "that a file changed is no secret"
 
 
 def test_a_kept_file_of_a_commit_is_refused_however_it_is_named(keeping: Path) -> None:
@@ -285,12 +285,12 @@ def test_a_kept_file_of_a_commit_is_refused_however_it_is_named(keeping: Path) -
     names = ("HEAD:prod.env", ":prod.env", ":0:prod.env", "HEAD:./prod.env", "HEAD:keys/a", "HEAD:keys", "HEAD^{/Third}:prod.env")
     for name in (*names, blob, blob[:8], f"{tree}:a", "HEAD^{tree}:prod.env"):
         with pytest.raises((InvalidArguments, ToolExecutionError)):
-            run("git_show", keeping, env=KEPT, revision=name)
+            run_keeping("git_show", keeping, revision=name)
     for name, at in (("git_show", {}), ("git_diff", {}), ("git_blame", {}), ("git_grep", {"text": "KEY"})):
         with pytest.raises((InvalidArguments, ToolExecutionError), match="never_read"):
-            run(name, keeping, env=KEPT, path="prod.env", **at)
+            run_keeping(name, keeping, path="prod.env", **at)
     for name in ("HEAD:c.txt", ":c.txt", ":0:c.txt", "HEAD:./c.txt", ":/Third", "HEAD^{/Third}:c.txt", "HEAD^{commit}:c.txt"):
-        assert "KEY=public" in run("git_show", keeping, env=KEPT, revision=name)
+        assert "KEY=public" in run_keeping("git_show", keeping, revision=name)
 
 
 def test_what_git_complains_of_is_said_in_its_name(repo: Path) -> None:

@@ -62,8 +62,8 @@ With [pre-commit](https://pre-commit.com), in `.pre-commit-config.yaml`:
 
 ```text
 repos:
-  - repo: https://github.com/vespe/vespe
-    rev: v0.1.0
+  - repo: https://github.com/OWNER/vespe  # where you have Vespe from
+    rev: COMMIT
     hooks:
       - id: vespe-lint
       - id: vespe-tool-test
@@ -72,12 +72,13 @@ repos:
 On GitHub, as a step of a job (the annotations stand beside the lines):
 
 ```text
-- uses: vespe/vespe/.github/actions/lint@main
+- uses: OWNER/vespe/.github/actions/lint@COMMIT
   with:
     paths: .
     target: openai,anthropic
 ```
 
+Both take Vespe from the commit that you name there, and ask no package index for it; `version:` of the step names another.
 For code scanning, upload what `vespe lint --format sarif` prints.
 """
 

@@ -74,6 +74,22 @@ def update_lock(path: str, change: Callable[[dict[str, LockedKit]], None]) -> di
         return after
 
 
+def read_document(path: str) -> JsonObject:
+    """Return a lock's whole document, {} where there is none. Raises as `read_lock` does."""
+    return _parsed(path)[1]
+
+
+def update_document(path: str, change: Callable[[JsonObject], JsonObject]) -> None:
+    """Change what a lock says beside its kits, under its directory's lock. Raises as `read_lock` does."""
+    with atomic.locked(os.path.dirname(path)):
+        sweep_beside(path)
+        kits, before = _parsed(path)
+        after = change(before)
+        if after != before:
+            note_lock(path)
+            atomic.write_atomic(path, strict_json.dump_json(_document(kits, after)))
+
+
 def note_lock(path: str) -> None:
     """Keep in the user data directory that there is a lock at `path`, so that what it needs is not taken for unused."""
     directory = os.path.join(locations.user_data_dir(), _KNOWN)

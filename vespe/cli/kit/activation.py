@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from vespe import errors
 from vespe.cli import report
-from vespe.kits import review, roots
+from vespe.kits import mcp_lock, review, roots
 from vespe.models import ProjectConfig
 from vespe.projects import project, scopes, substitutions
 
@@ -19,7 +19,9 @@ def activate(root: str, kit_ids: Iterable[str]) -> ProjectConfig:
             raise errors.InvalidDocument(kit.problem, path=kit.path)
         review.refuse_excess(kit.path, kit_id)
     _tell_substitutions(root, wanted)
-    return project.set_active(root, wanted, active=True)
+    config = project.set_active(root, wanted, active=True)
+    mcp_lock.keep(root, wanted)
+    return config
 
 
 def _tell_substitutions(root: str, kit_ids: Sequence[str]) -> None:

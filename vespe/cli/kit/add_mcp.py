@@ -2,14 +2,15 @@
 
 import os
 import re
+from collections.abc import Mapping
 
 import click
 
 from vespe import errors
 from vespe.calls.executors.mcp import exchange
 from vespe.calls.executors.mcp.exchange import Server, Surroundings
-from vespe.cli import options, report, tool_review
-from vespe.kits import mcp_kits, roots
+from vespe.cli import kit_facts, options, report, tool_review
+from vespe.kits import mcp_kits, mcp_lock, roots
 from vespe.kits.mcp_kits import Draft
 from vespe.models import JsonObject
 from vespe.processes import process
@@ -52,12 +53,14 @@ def command(
     """Start an MCP server, show its tools, and keep their definitions as the kit NAME among your own.
 
     Each call starts the server anew, with the same limits as every tool, and is refused where the server's definition is
-    not the one that you approved: `--update` shows what changed. Without it, a kit of that name is never replaced.
+    not the one that you approved: `--update` shows what changed. Without it, a kit of that name is never replaced. With
+    `--activate` the project's lock names the server and its tools' digests, so that `vespe kit sync` makes the kit elsewhere.
     """
     if update and (server_command or url or headers or secrets or timeout_s):
         hint = f"to change it: `vespe kit remove {kit_id}`, and add it anew"
         raise errors.UsageError("--update is about the server that is known, and takes no other", hint=hint)
     root = find_root(project_dir) if activate else None
+    here = root or kit_facts.root_if_any(project_dir)
     if update:
         server, before = mcp_kits.known_server(kit_id)
     else:
@@ -67,17 +70,15 @@ def command(
                 f"there is a kit called {kit_id!r} already", hint=f"`vespe kit add-mcp {kit_id} --update` asks it again"
             )
         mcp_kits.check_server(server)
-    _announce(server)
+    announce(server)
     if not update:
-        options.confirmed("Start it, to see its tools?" if "command" in server else "Connect to it, to see its tools?", yes=yes)
-    made = _asked(kit_id, server)
-    changes = tuple(mcp_definitions.changes(before, made.definitions)) if update else ()
-    _show(made, changes, update=update)
-    if not update or changes:
-        options.confirmed("Approve what changed?" if update else f"Approve {report.count(len(made.tools), 'tool')}?", yes=yes)
-        mcp_kits.write(made)
+        confirm_start(server, yes=yes)
+    made = asked(kit_id, server)
+    changes = approved(made, before, update=update, yes=yes)
     if root is not None:
         project.set_active(root, (kit_id,), active=True)
+    if here is not None and (root is not None or kit_id in mcp_lock.of_project(here)):
+        mcp_lock.keep(here, (kit_id,))
     return _tell(made, changes, done="updated" if update else "made", active=root is not None, as_json=as_json)
 
 
@@ -114,7 +115,23 @@ def _header(text: str) -> tuple[str, str]:
     return name.strip(), value.strip()
 
 
-def _asked(kit_id: str, server: JsonObject) -> Draft:
+def confirm_start(server: JsonObject, *, yes: bool) -> None:
+    """Ask before a server is started, or connected to."""
+    options.confirmed("Start it, to see its tools?" if "command" in server else "Connect to it, to see its tools?", yes=yes)
+
+
+def approved(made: Draft, before: Mapping[str, JsonObject], *, update: bool, yes: bool) -> tuple[str, ...]:
+    """Show the kit, ask, and write it; in an `update` only what changed since `before`, which is returned in lines."""
+    changes = tuple(mcp_definitions.changes(before, made.definitions)) if update else ()
+    _show(made, changes, update=update)
+    if not update or changes:
+        options.confirmed("Approve what changed?" if update else f"Approve {report.count(len(made.tools), 'tool')}?", yes=yes)
+        mcp_kits.write(made)
+    return changes
+
+
+def asked(kit_id: str, server: JsonObject) -> Draft:
+    """Ask a server for its tools; return them as a kit, not written yet."""
     user = user_config.load_user_config()
     values = {name: os.environ.get(name) or user.secrets.get(name, "") for name in server.get("secrets", ())}
     for name, value in values.items():
@@ -135,7 +152,8 @@ def _asked(kit_id: str, server: JsonObject) -> Draft:
     return mcp_kits.draft(kit_id, server, answer["tools"], about=answer.get("server", {}))
 
 
-def _announce(server: JsonObject) -> None:
+def announce(server: JsonObject) -> None:
+    """Say how a server is reached, before it is."""
     reach = server.get("url") or server["command"]
     report.say(f"The server, which every call will {'ask' if 'url' in server else 'start, with your rights'}: {report.json_line(reach)}")
     for key in ("headers", "secrets"):

@@ -11,7 +11,7 @@ from vespe.cli.kit import review
 from vespe.errors import KitNotFound, NotFound
 from vespe.files import atomic
 from vespe.kits import lock as kit_lock
-from vespe.kits import removal, roots, store
+from vespe.kits import mcp_lock, removal, roots, store
 from vespe.kits import removal as kit_removal
 from vespe.kits.lock import LockedKit
 from vespe.processes.signals import uninterruptible
@@ -44,6 +44,8 @@ def command(kit_ids: tuple[str, ...], user: bool, yes: bool, project_dir: str | 
     for kit in gone:
         report.say(f"removed {kit.kit_id}")
     stood = {kit_id: removal.remove_own(kit_id) for kit_id in own}
+    if root is not None and stood:
+        mcp_lock.forget(root, stood)
     for kit_id, path in stood.items():
         report.say(f"removed {kit_id}, which stood in {report.one_line(path)}")
     if as_json:

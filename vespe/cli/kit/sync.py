@@ -1,16 +1,21 @@
 """`vespe kit sync`: exactly the kits that the lock names, on this machine too."""
 
+import os
+from collections.abc import Mapping
+
 import click
 
 from vespe import errors
 from vespe.cli import options, report
-from vespe.cli.kit import review
+from vespe.cli.kit import add_mcp, review
 from vespe.kits import lock as kit_lock
-from vespe.kits import roots, sync
+from vespe.kits import mcp_lock, roots, sync
 from vespe.kits.lock import LockedKit
+from vespe.kits.mcp_lock import LockedServer
 from vespe.kits.sync import Moved
 from vespe.models import JsonObject
 from vespe.projects import project
+from vespe.trust import gate
 
 
 @click.command("sync", epilog="Example: vespe kit sync --locked --yes")
@@ -22,7 +27,8 @@ from vespe.projects import project
 def command(locked: bool, user: bool, yes: bool, project_dir: str | None, as_json: bool) -> None:
     """Install exactly the commits and bytes that .vespe/kits.lock.json names; the lock itself is never written.
 
-    What was not approved on this machine yet is shown first. A tag that moved since is named, and changes nothing.
+    What was not approved on this machine yet is shown first. A tag that moved since is named, and changes nothing. The kit
+    of an MCP server is made anew, and refused where the server defines other tools; with --yes the project must be trusted.
     """
     lock = options.lock_of(project_dir, user=user)
     wanted = kit_lock.read_lock(lock)
@@ -35,14 +41,36 @@ def command(locked: bool, user: bool, yes: bool, project_dir: str | None, as_jso
             review.show(shown.unapproved, installed=yes)
             options.confirmed("Install and approve exactly this?", yes=yes)
         sync.apply(shown, lock)
+    servers = {} if user else mcp_lock.read(lock)
+    made = _made(servers, lock, yes=yes)
     if locked and not user:
         _refuse_uncovered(lock)
     for kit in shown.locked:
         report.say(f"installed {kit.kit_id}" + (f" at {kit.commit[:12]}" if kit.commit else ""))
-    if not shown.locked:
-        report.say(f"{report.count(len(wanted), 'kit')} as the lock says" if wanted else "the lock names no kits")
+    for kit_id in made:
+        report.say(f"made {kit_id} of its MCP server, as the lock says")
+    if not shown.locked and not made:
+        named = len(wanted) + len(servers)
+        report.say(f"{report.count(named, 'kit')} as the lock says" if named else "the lock names no kits")
     if as_json:
-        report.emit_json(_document(lock, wanted, [kit.kit_id for kit in shown.locked], moved))
+        found = _document(lock, wanted, [kit.kit_id for kit in shown.locked], moved)
+        report.emit_json(found | {"mcp_servers": [{"kit_id": kit_id, "made": kit_id in made} for kit_id in servers]})
+
+
+def _made(servers: Mapping[str, LockedServer], lock: str, *, yes: bool) -> list[str]:
+    """Make the kits of MCP servers that are not here as the lock says; each server is shown, started after a yes, and verified."""
+    made = []
+    for server, before in mcp_lock.missing(servers.values()):
+        # Nobody has looked at the command where --yes answers: the project must have been approved at least.
+        if yes:
+            gate.check(project.read_config(lock.removesuffix(kit_lock.project_lock(""))), environ=os.environ)
+        add_mcp.announce(server.server)
+        add_mcp.confirm_start(server.server, yes=yes)
+        draft = add_mcp.asked(server.kit_id, server.server)
+        mcp_lock.check(draft, server, lock)
+        add_mcp.approved(draft, before, update=bool(before), yes=yes)
+        made.append(server.kit_id)
+    return made
 
 
 def _refuse_uncovered(lock: str) -> None:
@@ -51,7 +79,8 @@ def _refuse_uncovered(lock: str) -> None:
     for kit_id in project.read_config(root).active_kits:
         if kit_id not in have:
             reason = f"does not lock the active kit {kit_id!r}, and no kit root has it"
-            raise errors.InvalidDocument(reason, path=lock, hint="`vespe kit install` it and commit the lock")
+            hint = "whoever has it commits the lock: `vespe kit install` writes it, and `vespe kit activate` of an MCP server's kit"
+            raise errors.InvalidDocument(reason, path=lock, hint=hint)
 
 
 def _said(moved: Moved) -> str:

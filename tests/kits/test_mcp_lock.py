@@ -1,0 +1,71 @@
+"""MCP servers in a project's lock: what is kept, what is missing here, and what a stranger's lock may not say."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.mcp_servers import definition
+from vespe.errors import InvalidDocument, UsageError
+from vespe.kits import lock, mcp_kits, mcp_lock
+
+SERVER = {"command": ["serve", "it"], "secrets": ["TOKEN"]}
+
+
+def made(*definitions: dict[str, Any], server: dict[str, Any] | None = None) -> mcp_kits.Draft:
+    return mcp_kits.draft("things", server or SERVER, definitions or (definition(),), about={})
+
+
+@pytest.fixture
+def root(project: Path) -> str:
+    mcp_kits.write(made())
+    mcp_lock.keep(str(project), ["things", "file_io_without_git"])
+    return str(project)
+
+
+def test_a_lock_keeps_how_a_server_is_reached_and_what_it_defined(root: str) -> None:
+    (kept,) = mcp_lock.read(lock.project_lock(root)).values()
+    assert kept.server == SERVER and list(kept.definitions) == ["echo"]
+    assert mcp_lock.missing([kept]) == [], "it is here as it was locked"
+    mcp_lock.check(made(), kept, "lock")
+
+
+def test_what_is_beside_the_servers_stays_and_a_server_can_go_again(root: str) -> None:
+    path = Path(lock.project_lock(root))
+    path.write_text(json.dumps({"later": 1, **json.loads(path.read_text(encoding="utf-8"))}), encoding="utf-8")
+    lock.update_lock(str(path), lambda kits: None)
+    assert mcp_lock.of_project(root)
+    mcp_lock.forget(root, ["things", "others"])
+    assert mcp_lock.of_project(root) == {} and json.loads(path.read_text(encoding="utf-8"))["later"] == 1
+
+
+def test_other_definitions_are_missing_here_and_refused_from_the_server(root: str) -> None:
+    (kept,) = mcp_lock.of_project(root).values()
+    mcp_kits.write(made(definition(description="Another."), definition("more")))
+    ((wanted, before),) = mcp_lock.missing([kept])
+    assert wanted == kept and set(before) == {"echo", "more"}
+    with pytest.raises(InvalidDocument, match="echo, more"):
+        mcp_lock.check(made(definition(description="Another."), definition("more")), kept, "lock")
+
+
+def test_another_server_of_that_name_is_never_replaced(root: str) -> None:
+    (kept,) = mcp_lock.of_project(root).values()
+    mcp_kits.write(made(server={"command": ["serve", "another"]}))
+    with pytest.raises(UsageError, match="another MCP server"):
+        mcp_lock.missing([kept])
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        [], {}, {"command": ["a"], "url": "https://example.com"}, {"command": []}, {"command": "a"}, {"command": [1]}, {"url": "file:///x"},
+        {"command": ["a"], "definitions": {"x": 1}}, {"command": ["a"], "definitions": []}, {"command": ["a\0b"]},
+        {"url": "https://example.com", "headers": {"A": 1}}, {"command": ["a"], "secrets": ["a b"]}, {"command": ["a"], "timeout_s": "x"},
+    ],
+)  # fmt: skip
+def test_an_entry_that_is_no_server_is_named_with_its_place(entry: Any, tmp_path: Path) -> None:
+    path = tmp_path / "kits.lock.json"
+    path.write_text(json.dumps({"kits": {}, "mcp_servers": {"things": entry}}), encoding="utf-8")
+    with pytest.raises(InvalidDocument, match="mcp_servers"):
+        mcp_lock.read(str(path))
