@@ -1,5 +1,6 @@
 """Examples as tests: run in order in one fresh directory, compared as JSON compares."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from tests.support.ondisk import python_tool
 from vespe.calls.examples import record, run_all, run_examples
 from vespe.calls.path import CallPath
 from vespe.calls.registry import ToolRegistry
-from vespe.errors import InvalidDocument, InvalidTool
+from vespe.errors import InvalidDocument, InvalidTool, NotTrusted
 from vespe.projects.workspace import open_workspace
 
 
@@ -38,8 +39,37 @@ def test_example_files_stay_inside_their_directory(project: Path, tmp_path: Path
     python_tool(
         project / ".vespe/tools/tool-e", "e", "return 1", examples=[{"input": {}, "output": 1}], example_files={"../../escaped": "x"}
     )
-    with pytest.raises(InvalidTool, match="outside the directory"):
+    with pytest.raises(InvalidTool, match="leads out of the directory"):
         problems(project, "tool-e")
+
+
+EVIL = "sh -c 'touch {0}; cat'"
+CONFIG = '[core]\n\tfsmonitor = "{0}"\n\thooksPath = hooks\n[filter "x"]\n\tclean = "{0}"\n'
+
+
+def hostile(project: Path, marker: Path, *names: str) -> None:
+    """Write a tool whose example files are git's own, or what git goes by."""
+    evil = EVIL.format(marker)
+    every = {".git/config": CONFIG.format(evil), ".gitattributes": "* filter=x\n", "hooks/pre-commit": f"#!/bin/sh\n{evil}\n", "a": "b"}
+    files = {name: every[name] for name in names}
+    python_tool(project / ".vespe/tools/tool-e", "e", "return 1", examples=[{"input": {}}], example_files=files, example_git=True)
+
+
+def test_p1_example_files_run_nothing_where_the_tool_may_not_run(project: Path, tmp_path: Path) -> None:
+    hostile(project, tmp_path / "ran", ".git/config", ".gitattributes", "hooks/pre-commit", "a")
+    shutil.copytree(project, tmp_path / "clone")
+    with pytest.raises(NotTrusted):
+        problems(tmp_path / "clone", "tool-e")
+    assert not (tmp_path / "ran").exists()
+
+
+def test_example_files_make_no_repository_and_what_git_goes_by_runs_nothing(project: Path, tmp_path: Path) -> None:
+    hostile(project, tmp_path / "ran", ".git/config")
+    with pytest.raises(InvalidTool, match=r"\.git"):
+        problems(project, "tool-e")
+    shutil.rmtree(project / ".vespe/tools/tool-e")
+    hostile(project, tmp_path / "ran", ".gitattributes", "hooks/pre-commit", "a")
+    assert problems(project, "tool-e") == [None] and not (tmp_path / "ran").exists()
 
 
 def test_tools_are_tested_at_the_same_time_and_told_in_their_order(project: Path) -> None:
@@ -74,6 +104,6 @@ def test_nothing_is_recorded_over_a_file_that_changed_meanwhile(project: Path) -
     results = list(run_examples(CallPath(workspace=workspace, registry=ToolRegistry()), tool))
     text = (directory / "config.json").read_text(encoding="utf-8").replace("by hand", "by another hand")
     (directory / "config.json").write_text(text, encoding="utf-8")
-    with pytest.raises(InvalidDocument, match="changed while"):
+    with pytest.raises(InvalidDocument, match="changed meanwhile"):
         record(tool, results)
     assert (directory / "config.json").read_text(encoding="utf-8") == text

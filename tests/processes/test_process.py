@@ -473,6 +473,15 @@ def test_p27_a_tool_that_stops_what_watches_it_leaves_no_daemon_at_the_deadline(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a subreaper")
+def test_p27_a_daemon_that_stops_its_supervisor_again_and_again_is_ended_from_outside() -> None:
+    marker = f"marker-{uuid4()}"
+    stopping = "    signal.signal(signal.SIGTERM, signal.SIG_IGN)\n    while True:\n        os.kill(grandparent, signal.SIGSTOP)\n"
+    with pytest.raises(TimedOut):
+        run(mischief(f"if os.fork() == 0:\n    os.setsid()\n{stopping}time.sleep(60)", marker))
+    assert gone(marker)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a subreaper")
 def test_p27_a_tool_that_stops_what_watches_it_and_ends_leaves_no_daemon() -> None:
     marker = f"marker-{uuid4()}"
     assert run(mischief("os.kill(grandparent, signal.SIGSTOP)", marker, timeout_s=20.0)).returncode == 0

@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 
 from tests.support.ondisk import python_tool, write_tool
+from vespe.defaults import PROJECT_TOOLS
 from vespe.errors import InvalidDocument, InvalidTool, Refused, StorageError, ToolNotFound, UsageError
-from vespe.tools import catalog
-from vespe.tools.authoring import copy_tool, create_tool, remove_tool, rename_tool
+from vespe.tools import catalog, directory
+from vespe.tools.authoring import copy_tool, create_tool, remove_tool, rename_tool, write_config
 from vespe.tools.directory import UID_PATTERN
 from vespe.tools.drafts import Draft, draft_from_function, draft_tool
 
@@ -289,3 +290,31 @@ def test_a_name_in_a_draft_is_checked_too(tools: Path) -> None:
     draft = draft_tool("fine", "shell_command")
     with pytest.raises(UsageError):
         create_tool(tools, Draft(name="not fine", document=draft.document), taken=lambda _: False)
+
+
+@pytest.mark.parametrize("linked", [True, False])
+def test_nothing_is_written_where_a_link_in_place_of_the_directory_leads(tools: Path, tmp_path: Path, linked: bool) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    made = write_tool(elsewhere / "tool-a", "a")
+    tools.rmdir()
+    if linked:
+        tools.symlink_to(elsewhere)
+    else:
+        elsewhere.rename(tools)
+    (entry,) = catalog.find(str(tools), "a", scope=PROJECT_TOOLS, kit_id=None)
+    tool = directory.load(entry.path, scope=PROJECT_TOOLS)
+    before = (elsewhere if linked else tools).stat().st_mtime_ns
+    attempts: list[Callable[[], object]] = [
+        lambda: create_tool(tools, draft_tool("b", type="python_script"), taken=lambda _: False),
+        lambda: copy_tool(entry.path, tools, taken=lambda _: False, name="c"),
+        lambda: write_config(tool, {**tool.document, "tags": ["x"]}),
+        lambda: rename_tool(tools, made.name, name="d", taken=lambda _: False),
+        lambda: remove_tool(tools, made.name),
+    ]
+    for attempt in attempts:
+        if linked:
+            with pytest.raises(Refused, match="is a link"):
+                attempt()
+        else:
+            attempt()
+    assert ((elsewhere if linked else tools).stat().st_mtime_ns == before) is linked

@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.ondisk import python_tool, write_tool
 from vespe.errors import InvalidDocument, UsageError
-from vespe.tools import directory, syncing
+from vespe.tools import authoring, directory, syncing
 
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"], "additionalProperties": False}
 
@@ -33,4 +33,4 @@ def test_a_config_that_changed_meanwhile_is_not_overwritten(tmp_path: Path) -> N
     tool = directory.load(path)
     (path / "config.json").write_text("{}", encoding="utf-8")
     with pytest.raises(InvalidDocument, match="changed"):
-        syncing.write_config(tool, tool.document)
+        authoring.write_config(tool, tool.document)

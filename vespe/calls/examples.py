@@ -10,8 +10,9 @@ from typing import Any
 from vespe import defaults, errors
 from vespe.calls import expectations
 from vespe.calls.path import CallPath
-from vespe.documents import strict_json
-from vespe.files import atomic
+from vespe.files.confined import Directory, PathRefused
+from vespe.files.confined_rules import Rules
+from vespe.git import repository
 from vespe.kits import store
 from vespe.lazy import concurrent_futures, tempfile
 from vespe.models import Call, JsonObject, JsonValue, Tool
@@ -20,8 +21,9 @@ from vespe.records import dataclass
 from vespe.schemas import validator
 from vespe.schemas.comparison import samples
 from vespe.schemas.subschemas import References
+from vespe.tools import authoring
 
-_GIT = ("git", "-c", "user.name=Example", "-c", "user.email=example@example.invalid", "-c", "commit.gpgsign=false")
+_GIT = (*repository.GIT, "-c", "user.name=Example", "-c", "user.email=example@example.invalid", "-c", "commit.gpgsign=false")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +55,7 @@ def run_examples(path: CallPath, tool: Tool, *, cancel: threading.Event | None =
 
     Raises what a call raises where there is no call to make: NotTrusted, InvalidTool; a set `cancel` ends a call that runs.
     """
-    with staged(tool) as directory:
+    with staged(path, tool) as directory:
         at = replace(path, directory=directory)
         for index, example in enumerate(tool.examples):
             if cancel is not None and cancel.is_set():
@@ -145,9 +147,7 @@ def _write_examples(tool: Tool, examples: list[JsonObject]) -> None:
     path = os.path.join(tool.directory or "", defaults.CONFIG_FILE)
     if store.owner_of(path) is not None:
         raise errors.Refused(f"{tool.name} belongs to an installed kit, whose bytes are pinned", hint="`vespe tool copy` makes it yours")
-    if strict_json.read_object(path) != tool.document:
-        raise errors.InvalidDocument("was changed while the tool ran", path=path, hint="run the command again")
-    atomic.write_atomic(path, strict_json.dump_json({**tool.document, "examples": examples}))
+    authoring.write_config(tool, {**tool.document, "examples": examples})
 
 
 def _simplest_arguments(schema: Any) -> JsonObject | None:
@@ -174,28 +174,28 @@ def recordable(example: JsonObject, result: ExampleResult) -> bool:
 
 
 @contextmanager
-def staged(tool: Tool) -> Iterator[str]:
-    """Return the directory that the examples share: with the tool's `example_files`, in a git repository where `example_git` asks."""
+def staged(path: CallPath, tool: Tool) -> Iterator[str]:
+    """Return the directory that the examples share: with the tool's `example_files`, in a git repository where `example_git` asks.
+
+    Raises as a call does where the tool may not run: git itself runs what these files say.
+    """
+    path.check_tool(tool)
     with tempfile.TemporaryDirectory(prefix="vespe-examples-", ignore_cleanup_errors=True) as made:
         directory = os.path.realpath(made)
-        for name, text in tool.document.get("example_files", {}).items():
-            _write(tool, directory, name, text)
+        with Directory(directory, rules=Rules(may_write=("*",))) as inside:
+            for name, text in tool.document.get("example_files", {}).items():
+                try:
+                    inside.write_text(name, text)
+                except PathRefused as error:
+                    raise errors.InvalidTool(tool.uid, [f"example_files: {error}"], path=tool.directory or "") from None
         if tool.document.get("example_git"):
             for arguments in (("init", "-q"), ("add", "-A"), ("commit", "-q", "--allow-empty", "-m", "Example files")):
                 _git(directory, arguments)
         yield directory
 
 
-def _write(tool: Tool, directory: str, name: str, text: str) -> None:
-    path = os.path.normpath(os.path.join(directory, name))
-    if not path.startswith(directory + os.sep):
-        raise errors.InvalidTool(tool.uid, [f"example_files names {name!r}, which is outside the directory"], path=tool.directory or "")
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    atomic.write_atomic(path, text, durable=False)
-
-
 def _git(directory: str, arguments: tuple[str, ...]) -> None:
-    environment = process.child_environment(os.environ, {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull})
+    environment = repository.environment() | {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
     done = process.run(process.Command(argv=(*_GIT, *arguments), cwd=directory, env=environment, timeout_s=30.0))
     if done.returncode != 0:
         raise errors.ToolExecutionError(f"git {arguments[0]} failed: {done.stderr.decode('utf-8', 'replace').strip()}")

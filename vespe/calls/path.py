@@ -88,6 +88,10 @@ class CallPath:
         """Raise NotTrusted where the project as a whole may not run anything: what is sent elsewhere asks this first."""
         self._granted(None)
 
+    def check_tool(self, tool: Tool) -> None:
+        """Raise NotTrusted where this tool may not run: what prepares a call asks this first."""
+        self._grant(tool)
+
     @contextmanager
     def approved(self, tool: Tool) -> Iterator[Tool]:
         """Return a tool in a directory with the bytes that may run, for what is sent elsewhere. Raises as `run` does, and as a call."""

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from vespe.documents import fields
@@ -11,6 +10,7 @@ from vespe.kits import lock as kit_lock
 from vespe.kits import mcp_kits, roots
 from vespe.kits.mcp_kits import Draft
 from vespe.models import JsonObject, JsonValue
+from vespe.records import dataclass
 from vespe.tools import mcp_definitions
 
 _KEY: Final = "mcp_servers"

@@ -8,6 +8,7 @@ import selectors
 import signal
 import sys
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,7 @@ _CHUNK = 64 * 1024
 _LOADER_VARIABLES = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH")
 """What an interpreter may need in order to start at all; the supervisor gets nothing else of the environment."""
 _OURS_TO_WRITE = ("control", "stdin")
+_FROM_HERE_S = 1.0
 
 
 @functools.cache
@@ -246,9 +248,23 @@ class Supervised:
         for fd in tuple(self.open):
             self.shut(fd)
         if self.supervisor and self.supervised:
+            _end_from_here(self.supervisor)
             threading.Thread(target=_wait, args=(self.supervisor,), daemon=True).start()
         elif self.supervisor:
             _wait(self.supervisor)
+
+
+def _end_from_here(pid: int) -> None:
+    """Kill all that is below a supervisor that does not end: its tree may stop it faster than it goes on; then let it go on."""
+    from vespe.processes import supervisor
+
+    until = time.monotonic() + _FROM_HERE_S
+    while (left := supervisor.below(pid)) and time.monotonic() < until:
+        for one in left:
+            supervisor.kill(one, spared=pid)  # which leads the group that its watcher is in
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGCONT)
+        time.sleep(supervisor.KILL_STEP_S)
 
 
 def _wait(pid: int) -> None:

@@ -70,13 +70,7 @@ class Tree:
         """Every process of the tree that can be seen now."""
         if not LINUX:
             return self.by_listing(listing())
-        found: list[int] = []
-        queue = children(os.getpid())
-        while queue:
-            pid = queue.pop()
-            found.append(pid)
-            queue += children(pid)
-        return found
+        return below(os.getpid())
 
     def by_listing(self, processes: dict[int, tuple[int, int]]) -> list[int]:
         """The tree by parents and process groups: `processes` maps a pid to its parent's pid and its group."""
@@ -126,6 +120,16 @@ def children(pid: int) -> list[int]:
     except OSError:
         pass
     return [int(child) for child in b"".join(found).split()]
+
+
+def below(pid: int) -> list[int]:
+    """Every process below another one (Linux); none elsewhere."""
+    found: list[int] = []
+    queue = children(pid)
+    while queue:
+        found.append(queue.pop())
+        queue += children(found[-1])
+    return found
 
 
 def listing() -> dict[int, tuple[int, int]]:

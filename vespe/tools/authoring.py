@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from vespe.defaults import CONFIG_FILE, DESCRIPTION_FILE, PROJECT_TOOLS
 from vespe.documents import strict_json
-from vespe.errors import InvalidDocument, InvalidTool, StorageError, ToolNotFound, UsageError
+from vespe.errors import InvalidDocument, InvalidTool, Refused, StorageError, ToolNotFound, UsageError
 from vespe.files import atomic, staging
 from vespe.files.trees import TreeFile, place_tree, read_tree, remove_tree
 from vespe.models import JsonObject, Tool
@@ -45,6 +45,7 @@ def rename_tool(tools_dir: str | os.PathLike[str], uid: str, *, name: str, taken
     """
     check_name(name)
     parent = os.fspath(tools_dir)
+    _refuse_linked(parent)
     config = os.path.join(_directory(parent, uid), CONFIG_FILE)
     with atomic.locked(parent):
         document = strict_json.read_object(config)
@@ -81,12 +82,26 @@ def copy_tool(
     return _Placing(os.fspath(tools_dir), taken, staged, used).place(document, files)
 
 
+def write_config(tool: Tool, document: JsonObject) -> None:
+    """Write the config.json of a tool as it was loaded.
+
+    Raises InvalidDocument where the file is not as it was then, Refused where it is not in the project, and StorageError.
+    """
+    path = os.path.join(tool.directory or "", CONFIG_FILE)
+    if tool.scope == PROJECT_TOOLS:
+        _refuse_linked(os.path.dirname(tool.directory or ""))
+    if strict_json.read_object(path) != tool.document:
+        raise InvalidDocument("was changed meanwhile", path=path, hint="run the command again")
+    atomic.write_atomic(path, strict_json.dump_json(document))
+
+
 def remove_tool(tools_dir: str | os.PathLike[str], uid: str) -> None:
     """Delete a tool's directory, broken ones too: it leaves its place in one step, then its files go; links are never followed.
 
     Raises ToolNotFound where there is none, Refused for a link or anything that is not directly in `tools_dir`.
     """
     parent = os.fspath(tools_dir)
+    _refuse_linked(parent)
     if os.path.isdir(parent) and os.path.basename(uid) == uid and not os.path.lexists(os.path.join(parent, uid)):
         raise ToolNotFound(uid, searched=(parent,))
     with atomic.locked(parent):
@@ -105,6 +120,7 @@ class _Placing:
 
     def place(self, document: JsonObject, files: Mapping[str, TreeFile]) -> Tool:
         _make(self.parent)
+        _refuse_linked(self.parent)
         with atomic.locked(self.parent):
             staging.sweep(self.parent)
             if isinstance(document.get("name"), str):
@@ -146,6 +162,13 @@ def _loaded(staged: str, uid: str) -> Tool:
 
 def _description(draft: Draft) -> dict[str, TreeFile]:
     return {DESCRIPTION_FILE: TreeFile(data=describe(draft.name, draft.document).encode())}
+
+
+def _refuse_linked(tools_dir: str) -> None:
+    """Refuse to change what a link leads to: it came with the project, and what is elsewhere does not belong to it."""
+    if os.path.islink(tools_dir):
+        hint = "make it a directory of the project, or change the tools where they are"
+        raise Refused(f"{tools_dir} is a link, to {os.path.realpath(tools_dir)}: nothing is written there", hint=hint)
 
 
 def _refuse_taken(name: str, taken: Taken) -> None:

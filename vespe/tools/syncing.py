@@ -3,9 +3,7 @@
 import os
 from typing import Any, Final
 
-from vespe.defaults import CONFIG_FILE
-from vespe.documents import strict_json
-from vespe.errors import InvalidDocument, UsageError
+from vespe.errors import UsageError
 from vespe.files import atomic
 from vespe.models import JsonObject, Tool
 from vespe.tools.drafts import without_fixed
@@ -33,14 +31,6 @@ def derived_config(tool: Tool) -> JsonObject:
     if derived.output_schema is not None:
         schema["output"] = derived.output_schema
     return {**tool.document, "schema": schema}
-
-
-def write_config(tool: Tool, document: JsonObject) -> None:
-    """Write a tool's config.json; raises InvalidDocument where it is not as it was when the tool was loaded, and StorageError."""
-    path = os.path.join(tool.directory or "", CONFIG_FILE)
-    if strict_json.read_object(path) != tool.document:
-        raise InvalidDocument("was changed meanwhile", path=path, hint="run the command again")
-    atomic.write_atomic(path, strict_json.dump_json(document))
 
 
 def _merged(old: Any, derived: JsonObject) -> JsonObject:

@@ -35,6 +35,18 @@ def test_a_file_that_is_there_is_not_written_over(path: str) -> None:
     assert Path(path).read_text(encoding="utf-8") == "mine"
 
 
+def test_what_was_begun_is_never_noted_in_a_file_that_a_link_leads_to(path: str, tmp_path: Path) -> None:
+    (tmp_path / "theirs").write_text("mine\n", encoding="utf-8")
+    Path(path + BEGUN).symlink_to("theirs")
+    with pytest.raises(StorageError):
+        OutcomesFile(path, journal=True)
+    assert (tmp_path / "theirs").read_text(encoding="utf-8") == "mine\n"
+    Path(path + BEGUN).unlink()
+    with OutcomesFile(path, resume=True, journal=True) as file:
+        file.begin(Item(1, {}))
+    assert Path(path + BEGUN).read_text(encoding="utf-8") == "1\n"
+
+
 def test_resuming_knows_what_is_done_and_tells_1_from_the_string_1(path: str) -> None:
     with OutcomesFile(path) as file:
         file.write(outcome(1))

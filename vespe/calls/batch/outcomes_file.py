@@ -39,7 +39,7 @@ class OutcomesFile:
             self._begun = _Ids(_begun_ids(path + BEGUN)) if resume else _Ids(())
             self._journal: int | None = None
             if journal:
-                self._journal = _opened(path + BEGUN)
+                self._journal = _opened(path + BEGUN, os.O_NOFOLLOW)  # nobody named it: a link there would be another's file
                 opened.callback(os.close, self._journal)
             self._opened = opened.pop_all()
 
@@ -112,9 +112,9 @@ def _id_text(id: ItemId) -> str:
     return json.dumps(id)
 
 
-def _opened(path: str) -> int:
+def _opened(path: str, more: int = 0) -> int:
     try:
-        descriptor = os.open(path, _FLAGS, 0o644)
+        descriptor = os.open(path, _FLAGS | more, 0o644)
     except OSError as error:
         raise StorageError("write", path, error) from error
     try:

@@ -2,6 +2,7 @@
 
 import gc
 import random
+from dataclasses import replace
 
 import click
 
@@ -41,11 +42,12 @@ def command(
         options.confirmed(f"Call {tool.name}, which may change other machines or destroy data, many times?", yes=yes)
     seed = random.SystemRandom().getrandbits(32) if seed is None else seed
     log = CallLog(workspace.root, purpose="fuzz")
-    with examples.staged(tool) as directory:
-        path = CallPath(workspace=workspace, registry=ToolRegistry(), trusted=trusted, progress=report.note, directory=directory, log=log)
+    path = CallPath(workspace=workspace, registry=ToolRegistry(), trusted=trusted, progress=report.note, log=log)
+    with examples.staged(path, tool) as directory:
+        at = replace(path, directory=directory)
         found = fuzzing.fuzz(
             tool,
-            lambda arguments: path.run_tool(tool, Call(tool=tool.uid, arguments=arguments, timeout_s=timeout_s)),
+            lambda arguments: at.run_tool(tool, Call(tool=tool.uid, arguments=arguments, timeout_s=timeout_s)),
             seconds=seconds,
             seed=seed,
         )

@@ -8,7 +8,7 @@ from vespe.documents import strict_json
 from vespe.lazy import difflib
 from vespe.models import JsonObject, Tool
 from vespe.projects.workspace import Workspace, open_workspace, project_entry
-from vespe.tools import syncing
+from vespe.tools import authoring, syncing
 
 
 @click.command("sync", epilog="Example: vespe tool sync calc")
@@ -27,7 +27,7 @@ def command(name: str | None, check: bool, project_dir: str | None, as_json: boo
         if not as_json:
             report.emit(_difference(tool, after))
         if not check:
-            syncing.write_config(tool, after)
+            authoring.write_config(tool, after)
     if as_json:
         report.emit_json({"tools": [{"tool": tool.name, "uid": tool.uid, "schema": after["schema"]} for tool, after in changed]})
     elif not changed:
