@@ -33,6 +33,7 @@ KIT: Final = {
     "update": ("kit.update", "Move installed kits to another version, once it is shown what changes."),
     "verify": ("kit.verify", "Compare every installed byte with its digest."),
     "remove": ("kit.remove", "Take installed kits out of the lock."),
+    "import": ("kit.import_kit", "Make a kit of an API's description, a manual or a directory of tools."),
     "add-mcp": ("kit.add_mcp", "Make a kit of an MCP server's tools, pinned to what you approved."),
     "activate": ("kit.activate", "Make a kit's tools available in this project."),
     "deactivate": ("kit.deactivate", "Take a kit's tools away from this project."),

@@ -12,13 +12,22 @@ from vespe.tools.templates import input_names
 
 Steps: TypeAlias = tuple[str | int, ...]
 
-METHODS: Final = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+METHODS: Final = (
+    "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "QUERY", "PROPFIND", "PROPPATCH", "MKCOL", "COPY", "MOVE", "LOCK",
+    "UNLOCK", "SEARCH", "REPORT", "LINK", "UNLINK",
+)  # fmt: skip
+"""Those of https://www.iana.org/assignments/http-methods that APIs use; CONNECT is no request to a host."""
 MAX_REDIRECTS: Final = 5
 _CONNECTION_HEADERS: Final = "connection keep-alive proxy-connection proxy-authorization te trailer transfer-encoding upgrade expect"
 OWN_HEADERS: Final = frozenset({"host", "content-length", *_CONNECTION_HEADERS.split()})
 """Headers that are the connection's own: a tool that sets one could split a request in two, or name another host."""
-_HTTP_ARGS: Final = frozenset(("query", "headers", "body", "auth", "response", "success_statuses", "redirects"))
+HTTP_ARGS: Final = frozenset(
+    ("query", "querystring", "headers", "cookies", "styles", "body", "auth", "response", "success_statuses", "redirects")
+)
+STYLES: Final = ("simple", "label", "matrix", "form", "spaceDelimited", "pipeDelimited", "tabDelimited", "deepObject", "cookie", "json")
+"""How a value that is a list or an object is written: OpenAPI's names, one of Swagger's, and `json`."""
 _AUTH: Final = {"bearer": ("token",), "basic": ("username", "password"), "header": ("name", "value"), "query": ("name", "value")}
+_CONTENTS: Final[dict[str, Any]] = {"json": object, "form": (dict, str), "multipart": (dict, str), "binary": str, "text": str}
 _URL: Final = re.compile(r"https?://(?P<authority>[^/?#]*).*", re.IGNORECASE)
 _AUTHORITY: Final = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::(?P<port>[0-9]{1,5}))?")
 _TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}")
@@ -142,13 +151,16 @@ def _http_request(details: dict[str, Any], document: dict[str, Any]) -> Iterator
         yield f"{_AT}/path", wrong
     if method is not None and method.upper() not in METHODS:
         yield f"{_AT}/entrypoint", f"`entrypoint` must be the method, one of {', '.join(METHODS)}, not {describe(method)}"
-    for key in sorted(args.keys() - _HTTP_ARGS):
-        yield _arg(key), f"`args` takes {', '.join(sorted(_HTTP_ARGS))}, and no {short(key)}"
-    for key in ("query", "headers"):
+    for key in sorted(args.keys() - HTTP_ARGS):
+        yield _arg(key), f"`args` takes {', '.join(sorted(HTTP_ARGS))}, and no {short(key)}"
+    for key in ("query", "querystring", "headers", "cookies", "styles"):
         if not isinstance(args.get(key, {}), dict):
             yield _arg(key), f"`args.{key}` must be an object, not {describe(args[key])}"
     yield from _headers(args.get("headers"))
-    yield from _body_and_auth(args)
+    yield from _styles(args.get("styles"), "styles")
+    yield from _content(args.get("querystring"), "querystring")
+    yield from _content(args.get("body"), "body")
+    yield from _auth(args.get("auth"))
     response, redirects = args.get("response", "json"), args.get("redirects", 0)
     if not isinstance(response, str) or (response not in ("", "json", "text") and not _is_pointer(response)):
         yield _arg("response"), f'`args.response` must be "json", "text" or a JSON Pointer such as /items/0, not {describe(response)}'
@@ -207,16 +219,34 @@ def _headers(headers: Any) -> Iterator[Found]:
             yield _arg("headers", name), f"the header {short(name)} holds a control character, which no header can"
 
 
-def _body_and_auth(args: dict[str, Any]) -> Iterator[Found]:
-    body, auth = args.get("body"), args.get("auth")
-    kind = next(iter(body)) if isinstance(body, dict) and len(body) == 1 else None
-    if body is not None and kind not in ("json", "form", "text"):
-        yield _arg("body"), "`args.body` must be an object with one of `json`, `form` and `text`"
-    elif body is not None and not isinstance(body[kind], {"form": dict, "text": str}.get(str(kind), object)):
-        yield (
-            _arg("body", str(kind)),
-            f"`args.body.{kind}` must be {'an object' if kind == 'form' else 'a text'}, not {describe(body[kind])}",
-        )
+def _content(content: Any, key: str) -> Iterator[Found]:
+    """Judge `body`, or `querystring`, which is made as a body is."""
+    if content is None:
+        return
+    kinds = [kind for kind in _CONTENTS if kind in content] if isinstance(content, dict) else []
+    if len(kinds) != 1 or content.keys() - {*kinds, "media_type", "encoding"}:
+        yield _arg(key), f"`args.{key}` must be an object with one of {', '.join(_CONTENTS)}, and `media_type` and `encoding` if need be"
+        return
+    kind = kinds[0]
+    if not isinstance(content[kind], _CONTENTS[kind]):
+        wanted = "a text" if _CONTENTS[kind] is str else "an object, or the one input that is one"
+        yield _arg(key, kind), f"`args.{key}.{kind}` must be {wanted}, not {describe(content[kind])}"
+    media_type = content.get("media_type", "")
+    if not isinstance(media_type, str) or not media_type.isprintable():
+        yield _arg(key, "media_type"), f"`args.{key}.media_type` must be a media type, not {describe(media_type)}"
+    yield from _styles(content.get("encoding"), key, "encoding")
+
+
+def _styles(styles: Any, *steps: str) -> Iterator[Found]:
+    name = ".".join(("args", *steps))
+    for key, said in styles.items() if isinstance(styles, dict) else ():
+        if not isinstance(said, dict) or said.get("style", "form") not in STYLES or not isinstance(said.get("explode", True), bool):
+            yield _arg(*steps, key), f"`{name}.{key}` must be an object with a `style` of {', '.join(STYLES)}, and `explode`, true or false"
+        elif not isinstance(said.get("media_type", ""), str) or not str(said.get("media_type", "")).isprintable():
+            yield _arg(*steps, key, "media_type"), f"`{name}.{key}.media_type` must be a media type"
+
+
+def _auth(auth: Any) -> Iterator[Found]:
     wanted = _AUTH.get(str(auth.get("type")), ()) if isinstance(auth, dict) else ()
     if auth is not None and not (wanted and all(isinstance(auth.get(key), str) for key in wanted)):
         shapes = "; ".join(f"{kind}: {', '.join(keys)}" for kind, keys in _AUTH.items())

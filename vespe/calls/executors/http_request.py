@@ -25,7 +25,7 @@ class HttpRequest:
         request = http_templates.build(tool, inputs, secrets=None)
         _Settings(tool)
         shown: JsonObject = {"method": request.method, "url": request.url, "headers": dict(request.headers)}
-        return shown if request.body is None else shown | {"body": request.body.decode("utf-8")}
+        return shown if request.body is None else shown | {"body": request.body.decode("utf-8", "replace")}
 
     def execute(self, tool: Tool, inputs: JsonObject, context: Context) -> Execution:
         """Send the request and read its answer as `response` says; a status that is no success raises ToolExecutionError."""

@@ -2,26 +2,28 @@
 
 import binascii
 import re
-from collections.abc import Mapping
-from typing import Any, Final, NoReturn
+from collections.abc import Iterator, Mapping
+from typing import Final, NoReturn
 
-from vespe.documents.strict_json import compact_json, repair_surrogates
+from vespe.calls.executors import http_bodies
+from vespe.calls.executors.http_slots import Slots
+from vespe.calls.executors.http_styles import Style, as_it_is, encoded
 from vespe.errors import InvalidArguments, InvalidTool, Refused
 from vespe.http.addresses import parse_url
 from vespe.http.client import Request
 from vespe.lazy import urls
 from vespe.models import JsonObject, JsonValue, Tool
 from vespe.tools import templates
-from vespe.tools.implementations import METHODS, OWN_HEADERS
+from vespe.tools.implementations import HTTP_ARGS, METHODS, OWN_HEADERS
 
-ARGUMENTS: Final = frozenset({"query", "headers", "body", "auth", "response", "success_statuses", "redirects"})
+ARGUMENTS: Final = HTTP_ARGS
 
 _URL = re.compile(r"(https?://[^/?#]*)([^?#]*)(\?[^#]*)?(?:#.*)?", re.DOTALL | re.IGNORECASE)
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER_TEXT = re.compile(r"[\x20-\x7e]*")
+_COOKIE_TEXT = re.compile(r"[\x20-\x3a\x3c-\x7e]*")
 _ENCODED_SECRET = re.compile(r"%24%7Benv%3A([A-Za-z0-9_]+)%7D")
 _AUTH: Final = {"bearer": ("token",), "basic": ("username", "password"), "header": ("name", "value"), "query": ("name", "value")}
-_BODIES: Final = {"json": "application/json", "form": "application/x-www-form-urlencoded", "text": "text/plain; charset=utf-8"}
 
 
 def build(tool: Tool, inputs: JsonObject, *, secrets: Mapping[str, str] | None) -> Request:
@@ -39,79 +41,12 @@ def _carried(name: str, text: str) -> str:
     return text.strip(" ")
 
 
-def _encoded(text: str) -> str:
-    try:
-        return urls.quote(text, safe="")
-    except UnicodeEncodeError:
-        raise InvalidArguments("a value holds a lone surrogate, which a URL cannot carry") from None
-
-
 def _encoded_value(value: JsonValue) -> str:
-    return _encoded(templates.value_text(value))
+    return encoded(templates.value_text(value))
 
 
 def _unfit(name: str, message: str) -> NoReturn:
     raise InvalidArguments(message, violations=[{"pointer": f"/{name}", "message": message}])
-
-
-ABSENT: Final = object()
-"""What a text becomes that names an absent input; null is a value."""
-
-
-class Slots:
-    """Fills the templates of a tool. Without `secrets`, `${env:NAME}` stays in its places, to be shown."""
-
-    def __init__(self, tool: Tool, inputs: JsonObject, secrets: Mapping[str, str] | None) -> None:
-        self.inputs, self.secrets = inputs, secrets
-        self._names = templates.input_names(tool.input_schema)
-
-    def parse(self, text: str) -> templates.Template:
-        """Read a template over the tool's inputs."""
-        return templates.parse(text, self._names)
-
-    def fill(self, text: str) -> str | None:
-        """Fill one text; None where it names an absent input."""
-        return self.parse(text).render(self.inputs, secrets=self.secrets)
-
-    def fill_secrets(self, text: str) -> str:
-        """Fill a text that takes secrets alone, such as a credential: braces in it are itself."""
-        return templates.parse(text, ()).render({}, secrets=self.secrets) or ""
-
-    def repeated(self, text: str) -> list[JsonValue] | None:
-        """Return the items where the text is one whole slot whose value is a list, else None."""
-        whole = self.parse(text).whole
-        value = self.inputs.get(whole) if whole else None
-        return value if isinstance(value, list) else None
-
-    def texts(self, value: JsonValue) -> list[str]:
-        """Return the texts of a query or form value: none for an absent input, one for each item of a list."""
-        if isinstance(value, list):
-            return [text for item in value for text in self.texts(item)]
-        if not isinstance(value, str):
-            return [templates.value_text(value)]
-        items = self.repeated(value)
-        if items is not None:
-            return [templates.value_text(item) for item in items]
-        filled = self.fill(value)
-        return [] if filled is None else [filled]
-
-    def structure(self, value: JsonValue) -> Any:
-        """Fill a JSON structure: a text that is one whole slot becomes the input itself, with its JSON type.
-
-        Members and items that name an absent input are left out; an absent root gives ABSENT.
-        """
-        if isinstance(value, dict):
-            members = {key: self.structure(item) for key, item in value.items()}
-            return {key: item for key, item in members.items() if item is not ABSENT}
-        if isinstance(value, list):
-            return [item for item in map(self.structure, value) if item is not ABSENT]
-        if not isinstance(value, str):
-            return value
-        whole = self.parse(value).whole
-        if whole:
-            return self.inputs.get(whole, ABSENT)
-        filled = self.fill(value)
-        return ABSENT if filled is None else filled
 
 
 class _Build:
@@ -123,6 +58,7 @@ class _Build:
         self._path, self._args = (details.path or "", details.args) if details else ("", {})
         self._method = ((details.entrypoint if details else None) or "GET").upper()
         self._auth = self._args.get("auth")
+        self._styles = self._object("styles")
 
     def request(self) -> Request:
         unknown = sorted(self._args.keys() - ARGUMENTS)
@@ -160,24 +96,47 @@ class _Build:
         parse_url(parts[1])
         path = "/".join(self._segment(text) for text in parts[2].split("/"))
         pairs = [pair for piece in (parts[3] or "")[1:].split("&") if piece for pair in self._literal_pair(piece)]
-        pairs += [
-            f"{_encoded(key)}={self._shown(text)}" for key, value in self._object("query").items() for text in self._slots.texts(value)
-        ]
+        pairs += [pair for key, value in self._object("query").items() for pair in self._pairs(key, value)]
+        pairs += self._whole_query()
         if self._auth and self._auth["type"] == "query":
-            pairs.append(f"{_encoded(self._auth['name'])}={self._shown(self._slots.fill_secrets(self._auth['value']))}")
+            pairs.append(f"{encoded(self._auth['name'])}={self._shown(self._slots.fill_secrets(self._auth['value']))}")
         return parts[1] + path + ("?" + "&".join(pairs) if pairs else "")
 
     def _segment(self, text: str) -> str:
         template = self._literal_template(text)
         if not template.slots:
             return text
-        encoded = template.render(self._slots.inputs, encode=_encoded_value)
-        if encoded is None:
-            missing = next(name for name in template.slots if name not in self._slots.inputs)
-            _unfit(missing, f"the URL's path needs {missing!r}")
-        if urls.unquote(encoded) in ("", ".", ".."):
+        for name in template.slots:
+            if name not in self._slots.inputs:
+                _unfit(name, f"the URL's path needs {name!r}")
+        made = "".join(piece if isinstance(piece, str) else self._in_path(piece.name) for piece in template.pieces)
+        if urls.unquote(made) in ("", ".", ".."):
             _unfit(template.slots[0], f"{template.slots[0]!r} would make a path segment that is empty, . or .., which leads elsewhere")
-        return encoded
+        return made
+
+    def _in_path(self, name: str) -> str:
+        value, said = self._slots.inputs[name], self._styles.get(name)
+        if said is None:
+            return _encoded_value(value)
+        return Style.of(said, default="simple", in_path=True).segment(str(said.get("name", name)), value)
+
+    def _pairs(self, key: str, value: JsonValue) -> Iterator[str]:
+        """Return the pairs of one entry of `query`, each written and encoded."""
+        name = self._slots.parse(value).whole if isinstance(value, str) else None
+        if name in self._styles:
+            given = self._slots.inputs.get(name)
+            yield from ("=".join(pair) for pair in Style.of(self._styles[name], default="form").pairs(key, given))
+        else:
+            yield from (f"{encoded(key)}={self._shown(text)}" for text in self._slots.texts(value))
+
+    def _whole_query(self) -> list[str]:
+        """Return what stands for the whole query where the tool says so: a form, or any other text, encoded."""
+        content = self._object("querystring")
+        if not content:
+            return []
+        kind = next(iter(content))
+        data, _ = http_bodies.build(kind, content, self._slots)
+        return [] if not data else [data.decode("ascii") if kind == "form" else encoded(data.decode("utf-8"))]
 
     def _literal_pair(self, piece: str) -> list[str]:
         """Return a piece of the URL's own query as it is written, but for the slots in its value."""
@@ -197,8 +156,8 @@ class _Build:
         return template
 
     def _shown(self, text: str) -> str:
-        encoded = _encoded(text)
-        return encoded if self._slots.secrets is not None else _ENCODED_SECRET.sub(r"${env:\1}", encoded)
+        made = encoded(text)
+        return made if self._slots.secrets is not None else _ENCODED_SECRET.sub(r"${env:\1}", made)
 
     # Headers and credentials
 
@@ -206,12 +165,38 @@ class _Build:
         headers = []
         for name, value in self._object("headers").items():
             self._check_name(name, "headers")
-            text = value if isinstance(value, str) else templates.value_text(value)
+            filled = self._header(name, value if isinstance(value, str) else templates.value_text(value))
+            if filled is not None:
+                headers.append((name, _carried(name, filled)))
+        cookies = [pair for name, value in self._object("cookies").items() for pair in self._cookie(name, str(value))]
+        return [*headers, ("Cookie", _carried("Cookie", "; ".join(cookies)))] if cookies else headers
+
+    def _header(self, name: str, text: str) -> str | None:
+        template = self._slots.parse(text)
+        if template.whole not in self._styles:
             filled = self._slots.fill(text)
             if filled is not None:
-                self._check_text(name, self._slots.parse(text))
-                headers.append((name, _carried(name, filled)))
-        return headers
+                self._check_text(name, template)
+            return filled
+        value = self._slots.inputs.get(template.whole)
+        written = None if value is None else Style.of(self._styles[template.whole], default="simple", encode=as_it_is).text(value)
+        if written is not None and not _HEADER_TEXT.fullmatch(written):
+            _unfit(template.whole, f"the header {name} takes printable ASCII alone: no line breaks, control or other characters")
+        return written
+
+    def _cookie(self, name: str, text: str) -> list[str]:
+        """Return the pairs of one cookie; exploded ones of the style `form` are joined by &, as OpenAPI's table has them."""
+        template = self._slots.parse(text)
+        if template.whole is None:
+            filled = self._slots.fill(text)
+            return [] if filled is None else [f"{name}={filled}"]
+        said = self._styles.get(template.whole, {})
+        raw = said.get("style") == "cookie"
+        written = Style.of(said, default="form", encode=as_it_is if raw else encoded).pairs(name, self._slots.inputs.get(template.whole))
+        if raw and any(not _COOKIE_TEXT.fullmatch(part) for pair in written for part in pair):
+            _unfit(template.whole, f"the cookie {name} takes printable ASCII alone, without ;")
+        pairs = ["=".join(pair) for pair in written]
+        return pairs if raw or not pairs else ["&".join(pairs)]
 
     def _check_name(self, name: str, where: str) -> None:
         if not _TOKEN.fullmatch(name):
@@ -257,21 +242,12 @@ class _Build:
         body = self._args.get("body")
         if body is None:
             return None, ""
-        if not isinstance(body, dict) or len(body) != 1 or not body.keys() <= _BODIES.keys():
-            self._invalid("args.body", 'must be {"json": …}, {"form": {…}} or {"text": "…"}')
-        kind, content = next(iter(body.items()))
-        data = {"json": self._json, "form": self._form, "text": self._text}[kind](content)
-        return (None, "") if data is None else (repair_surrogates(data).encode("utf-8"), _BODIES[kind])
-
-    def _json(self, content: JsonValue) -> str | None:
-        value = self._slots.structure(content)
-        return None if value is ABSENT else compact_json(value)
-
-    def _text(self, content: JsonValue) -> str | None:
-        return self._slots.fill(content) if isinstance(content, str) else self._invalid("args.body.text", "must be a text")
-
-    def _form(self, content: JsonValue) -> str | None:
-        if not isinstance(content, dict):
-            self._invalid("args.body.form", "must be an object")
-        pairs = [(key, repair_surrogates(text)) for key, value in content.items() for text in self._slots.texts(value)]
-        return urls.urlencode(pairs)
+        kinds = [key for key in body if key in http_bodies.MEDIA_TYPES] if isinstance(body, dict) else []
+        if len(kinds) != 1 or body.keys() - {*kinds, "media_type", "encoding"}:
+            self._invalid("args.body", f"must be an object with one of {', '.join(http_bodies.MEDIA_TYPES)}")
+        kind = kinds[0]
+        if kind in ("text", "binary") and not isinstance(body[kind], str):
+            self._invalid(f"args.body.{kind}", "must be a text")
+        if kind in ("form", "multipart") and not isinstance(body[kind], (dict, str)):
+            self._invalid(f"args.body.{kind}", "must be an object")
+        return http_bodies.build(kind, body, self._slots)

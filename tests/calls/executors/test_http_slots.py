@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from vespe.calls.executors.http_templates import ABSENT, Slots
+from vespe.calls.executors.http_slots import ABSENT, Slots
 from vespe.models import Tool
 
 SCHEMA = {"type": "object", "properties": {"a": {}, "b": {}, "many": {}}}

@@ -1,0 +1,68 @@
+"""`vespe kit import`."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.descriptions import described
+from vespe.documents.strict_json import dump_json
+
+Command = Callable[..., Any]
+PATHS: dict[str, Any] = {
+    "/pets": {"get": {"operationId": "list_pets", "tags": ["pet"], "summary": "List pets"}},
+    "/pets/{id}": {
+        "delete": {"operationId": "drop", "tags": ["write"], "parameters": [{"name": "id", "in": "path", "schema": {"type": "string"}}]}
+    },
+}
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> str:
+    (tmp_path / "api.json").write_text(dump_json(described(PATHS)), encoding="utf-8")
+    return str(tmp_path / "api.json")
+
+
+def test_a_description_becomes_a_kit_that_lints_and_activates(command: Command, source: str) -> None:
+    made = command("kit", "import", source, "--id", "pets", "--json").document
+    assert [tool["name"] for tool in made["tools"]] == ["list_pets", "drop"]
+    assert command("lint", made["path"], "--severity", "error").code == 0
+    assert command("kit", "activate", "pets").code == 0
+    assert "https://api.example/pets/7" in command("tool", "run", "drop", "id=7", "--dry-run").out
+
+
+def test_what_it_costs_is_said_and_how_to_take_a_part(command: Command, source: str) -> None:
+    said = command("kit", "import", source, "--id", "pets", "--tag", "pet").err
+    assert "about" in said
+    assert "1 operation not selected" in said
+
+
+def test_an_update_shows_what_changes_and_asks(command: Command, source: str) -> None:
+    assert command("kit", "import", source, "--id", "pets").code == 0
+    assert command("kit", "import", source, "--id", "pets").code == 2
+    assert "nothing changed" in command("kit", "import", source, "--id", "pets", "--update").err
+    del PATHS["/pets/{id}"]["delete"]["tags"]
+    Path(source).write_text(dump_json(described({**PATHS, "/pets": {}})), encoding="utf-8")
+    refused = command("kit", "import", source, "--id", "pets", "--update")
+    assert refused.code == 6
+    assert "breaking" in refused.out
+    done = command("kit", "import", source, "--id", "pets", "--update", "--yes", "--json").document
+    assert [change["tool"] for change in done["changes"]] == ["list_pets"]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["missing.json", "--id", "x"], 1, "missing.json"),
+        (["--id", "Bad"], 2, "is not a kit id"),
+        (["--id", "x", "--kind", "opnapi"], 2, "openapi"),
+        (["--id", "x", "--update"], 2, "there is no kit"),
+        (["--id", "x", "--tag", "none"], 2, "its tags are"),
+        (["--id", "x", "--server", "ftp://x"], 0, "cannot be called"),
+        (["http://127.0.0.1:9/a.json", "--id", "x"], 6, "127.0.0.1"),
+    ],
+)
+def test_what_goes_wrong_is_a_sentence(command: Command, source: str, words: list[str], code: int, said: str) -> None:
+    done = command("kit", "import", *([source] if words[0].startswith("--") else []), *words)
+    assert (done.code, said in done.err) == (code, True), done.err

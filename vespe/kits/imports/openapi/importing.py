@@ -1,0 +1,115 @@
+"""An OpenAPI description as a kit: which operations it has, which are wanted, and the tool of each."""
+
+import fnmatch
+from collections.abc import Iterator
+from typing import Final
+
+from vespe.errors import InvalidDocument, UsageError
+from vespe.kits.imports.made import Fetch, Imported, LeftOut, Made, Selection, plain, short
+from vespe.kits.imports.openapi import names, servers
+from vespe.kits.imports.openapi.documents import At, Documents, Unresolved
+from vespe.kits.imports.openapi.operations import Builder, Operation
+from vespe.kits.imports.openapi.security import listed
+
+_METHODS: Final = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
+
+
+def is_openapi(value: object) -> bool:
+    """Whether a document looks like a description of an HTTP API, of any version."""
+    return isinstance(value, dict) and ("openapi" in value or "swagger" in value or ("paths" in value and "info" in value))
+
+
+def import_openapi(source: str, *, kit_id: str, selection: Selection, fetch: Fetch | None = None, follow: bool = False) -> Imported:
+    """Read the description at `source`, a path or an address, and make a tool of each operation that is selected.
+
+    `fetch` reads addresses; `follow` lets references lead to them too. Raises InvalidDocument for what is no description, and as
+    `Documents` does.
+    """
+    documents = Documents(source, fetch=fetch, follow=follow)
+    if not is_openapi(documents.root.value):
+        raise InvalidDocument("is no OpenAPI description: it has neither `openapi` nor `swagger`", path=source)
+    operations, left_out = _operations(documents)
+    every = names.tool_names((one.said.text("operationId"), one.method, one.path) for one in operations)
+    wanted = [(one, name) for one, name in zip(operations, every, strict=True) if _is_wanted(one, selection)]
+    if operations and not wanted:
+        raise UsageError(f"none of the {len(operations)} operations fits --tag and --path", hint=_offered(operations))
+    chosen = wanted if selection.most is None else wanted[: selection.most]
+    builder = Builder(documents, kit_id=kit_id, server=selection.server)
+    tools: list[Made] = []
+    for one, name in chosen:
+        made = builder.build(one, name)
+        if isinstance(made, Made):
+            tools.append(made)
+        else:
+            left_out.append(made)
+    info = documents.root.get("info")
+    return Imported(
+        kind="openapi",
+        title=plain(info.text("title")) or kit_id,
+        description=short(plain(info.text("description"))),
+        version=plain(str(info.get("version").value or "")) or "0",
+        tools=tuple(tools),
+        left_out=tuple(left_out),
+        notes=(*builder.notes, *_beside(documents), *(f"secret {line}" for line in listed(builder.secrets))),
+        hosts=tuple(servers.hosts_of(builder.urls)),
+        unselected=len(operations) - len(chosen),
+    )
+
+
+def _operations(documents: Documents) -> tuple[list[Operation], list[LeftOut]]:
+    found: list[Operation] = []
+    left_out: list[LeftOut] = []
+    for path, at in documents.root.get("paths").items():
+        if path.startswith("x-") or at.value is None:
+            continue
+        try:
+            item = _item(documents, at)
+        except Unresolved as error:
+            left_out.append(LeftOut(what=path, reason=str(error)))
+            continue
+        for method, said in _methods(item):
+            try:
+                one = Operation(method=method, path=path, item=item, said=documents.follow(said))
+            except Unresolved as error:
+                left_out.append(LeftOut(what=f"{method} {path}", reason=str(error)))
+                continue
+            if isinstance(one.said.value, dict):
+                found.append(one)
+            else:
+                left_out.append(LeftOut(what=one.source, reason="it is not described by an object"))
+    return found, left_out
+
+
+def _item(documents: Documents, at: At) -> At:
+    """Return a path's item; what stands beside its reference counts before what that leads to."""
+    item = documents.follow(at)
+    beside = {key: value for key, value in at.value.items() if key != "$ref"} if isinstance(at.value, dict) and item is not at else {}
+    return At({**item.value, **beside}, item.base) if beside and isinstance(item.value, dict) else item
+
+
+def _methods(item: At) -> Iterator[tuple[str, At]]:
+    for key, said in item.items():
+        if key.lower() in _METHODS:
+            yield key.upper(), said
+    for key, said in item.get("additionalOperations").items():
+        yield key, said
+
+
+def _is_wanted(operation: Operation, selection: Selection) -> bool:
+    tags = {tag.lower() for tag in operation.tags}
+    if selection.tags and not tags & {tag.lower() for tag in selection.tags}:
+        return False
+    return not selection.paths or any(fnmatch.fnmatchcase(operation.path, glob) for glob in selection.paths)
+
+
+def _offered(operations: list[Operation]) -> str:
+    tags = list(dict.fromkeys(tag for one in operations for tag in one.tags))
+    if tags:
+        return f"its tags are {', '.join(tags[:12])}{', …' if len(tags) > 12 else ''}"
+    return f"its first path is {operations[0].path}"
+
+
+def _beside(documents: Documents) -> Iterator[str]:
+    webhooks = sum(1 for key in ("webhooks", "x-webhooks") for _ in documents.root.get(key).items())
+    if webhooks:
+        yield f"{webhooks} webhooks are calls that the API makes itself, and become no tools"
