@@ -34,7 +34,7 @@ def test_hints_come_from_the_method(method: str, hints: JsonObject, tmp_path: Pa
 
 
 def test_json_is_asked_for_where_there_is_a_choice(tmp_path: Path) -> None:
-    said = {"responses": {"200": {"content": {"application/xml": {}, "application/json": {}}}}}
+    said: JsonObject = {"responses": {"200": {"content": {"application/xml": {}, "application/json": {}}}}}
     assert tool_of(said, tmp_path).document["implementation_details"]["args"]["headers"] == {"Accept": "application/json"}
 
 

@@ -89,7 +89,7 @@ def _item(documents: Documents, at: At) -> At:
 
 def _methods(item: At) -> Iterator[tuple[str, At]]:
     for key, said in item.items():
-        if key.lower() in _METHODS:
+        if key in _METHODS:
             yield key.upper(), said
     for key, said in item.get("additionalOperations").items():
         yield key, said

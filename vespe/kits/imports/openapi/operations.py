@@ -82,8 +82,7 @@ class Builder:
         parts = _Parts()
         credentials = self._security.of(operation.said)
         for one in self._read_parameters(operation, parts):
-            if problem := self._add_parameter(one, parts, credentials):
-                return LeftOut(what=operation.source, reason=problem)
+            self._add_parameter(one, parts, credentials)
         body = self._body(operation)
         if body is not None and body.problem:
             return LeftOut(what=operation.source, reason=body.problem)
@@ -144,18 +143,19 @@ class Builder:
         parts.notes += [f"the path's {one.name} is described nowhere; it is taken as a string" for one in bare]
         return [*bare, *kept]
 
-    def _add_parameter(self, one: Parameter, parts: _Parts, credentials: Credentials) -> str:
-        """Make a parameter an input, or a secret; return why its operation can be no tool where it is required and neither."""
+    def _add_parameter(self, one: Parameter, parts: _Parts, credentials: Credentials) -> None:
+        """Make a parameter an input, or a secret."""
         header = one.name.lower() if one.place == "header" else ""
         if header in _IGNORED_HEADERS:
-            return ""  # the specification says so: they are what the body and the answers say
+            return  # the specification says so: they are what the body and the answers say
         if self._is_secret(one, credentials):
             self._as_secret(one, parts, credentials)
-            return ""
-        problem = one.problem or (f"the header {one.name} is the connection's own" if header in OWN_HEADERS else "")
-        if problem:
-            parts.notes.append(f"the parameter {one.name} is left out: {problem}")
-            return f"it needs the parameter {one.name}: {problem}" if one.required and one.place == "path" else ""
+            return
+        if header in OWN_HEADERS:
+            parts.notes.append(f"the header {one.name} is the connection's own, and no tool's to set")
+            return
+        if one.note:
+            parts.notes.append(f"the parameter {one.name}: {one.note}")
         converted = self._schemas.convert(one.schema)
         name = names.input_name(one.name, one.place, parts.properties)
         parts.properties[name] = _described(converted.schema, one.description)
@@ -163,7 +163,6 @@ class Builder:
         if one.required:
             parts.required.append(name)
         self._place(one, name, parts)
-        return ""
 
     def _place(self, one: Parameter, name: str, parts: _Parts) -> None:
         slot = f"{{{name}}}"

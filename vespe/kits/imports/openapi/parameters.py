@@ -22,7 +22,7 @@ _STYLES: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameter:
-    """One parameter: `style` is what http_request's `styles` takes; a `problem` says why it can be no input."""
+    """One parameter: `style` is what http_request's `styles` takes; a `note` says what it could not be."""
 
     name: str
     place: str
@@ -32,7 +32,7 @@ class Parameter:
     style: dict[str, Any]
     scalar: dict[str, Any]
     media_type: str = ""
-    problem: str = ""
+    note: str = ""
 
 
 def parameters(documents: Documents, *levels: At) -> tuple[list[Parameter], list[str]]:
@@ -75,12 +75,14 @@ def _read(said: At) -> Parameter | None:
     place = {"formData": "form"}.get(place, place)
     if place not in (*PLACES, "body") or not isinstance(name, (str, int)) or str(name) == "":
         return None
-    schema, media_type, problem = _schema(said)
+    schema, media_type = _schema(said)
+    note = ""
     style = _style(said, place, media_type)
     scalar = {"allow_reserved": True} if said.value.get("allowReserved") is True else {}
     wanted = style.get("style", _DEFAULTS.get(place))
     if place in _STYLES and not media_type and wanted not in (*_STYLES[place], "tabDelimited", "spaceDelimited", "pipeDelimited"):
-        problem = problem or f"a {place} does not take its style {wanted}"
+        note, wanted = f"a {place} does not take the style {wanted}; it is written as {_DEFAULTS[place]}", _DEFAULTS[place]
+        style = {"style": wanted, "explode": style["explode"]}
     return Parameter(
         name=str(name),
         place=place,
@@ -90,20 +92,20 @@ def _read(said: At) -> Parameter | None:
         style={**style, **scalar},
         scalar={**({"style": wanted} if wanted in ("label", "matrix", "cookie") else {}), **scalar, **(style if media_type else {})},
         media_type=media_type,
-        problem=problem,
+        note=note,
     )
 
 
-def _schema(said: At) -> tuple[At, str, str]:
-    """Return a parameter's schema, the media type of its `content` where it has one, and what is wrong with that."""
+def _schema(said: At) -> tuple[At, str]:
+    """Return a parameter's schema, and the media type of its `content` where it has one."""
     content = said.get("content")
     if isinstance(content.value, dict) and content.value:
         media_type, media = next(iter(content.items()))
-        return media.get("schema"), media_type, ""
+        return media.get("schema"), media_type
     if "schema" in said.value:
-        return said.get("schema"), "", ""
+        return said.get("schema"), ""
     own = {key: value for key, value in said.value.items() if key not in _NOT_OF_A_SCHEMA and not key.startswith("x-example")}
-    return At({key: value for key, value in own.items() if key != "description"}, said.base), "", ""
+    return At({key: value for key, value in own.items() if key != "description"}, said.base), ""
 
 
 def _style(said: At, place: str, media_type: str) -> dict[str, Any]:
