@@ -1,6 +1,5 @@
 """The HTTP server: slow clients, many clients, and its end."""
 
-import asyncio
 import contextlib
 import json
 import signal
@@ -12,8 +11,6 @@ import pytest
 
 from tests.support.http_serving import Serving, gone, noted, serving, stocked
 from tests.support.ondisk import PATIENCE_S
-from vespe.errors import StorageError
-from vespe.mcp_server import http_server
 
 MODERN = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
 
@@ -88,22 +85,3 @@ def test_two_requests_in_a_row_and_a_slow_second_one_are_told_apart(project: Pat
         connection.sendall(health[:10])
         assert answers.read() == b""
         answers.close()
-
-
-def test_a_port_that_is_taken_is_a_sentence() -> None:
-    with http_server.bound("127.0.0.1", 0) as first, pytest.raises(StorageError, match="listen on"):
-        http_server.bound("127.0.0.1", first.getsockname()[1])
-
-
-def test_what_is_answered_is_sent_at_once_and_waits_for_no_acknowledgement() -> None:
-    async def accepted() -> int:
-        listener, opened = http_server.bound("127.0.0.1", 0), asyncio.get_running_loop().create_future()
-        async with await asyncio.start_server(lambda _, writer: opened.set_result(writer), sock=listener):
-            _, client = await asyncio.open_connection(*listener.getsockname())
-            writer: asyncio.StreamWriter = await opened
-            known: int = writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
-            writer.close()
-            client.close()
-            return known
-
-    assert asyncio.run(accepted())

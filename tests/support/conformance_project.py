@@ -123,9 +123,10 @@ def serve(root: str, how: str) -> None:
     served = ServedTools(open_workspace(root), registry=registry)
     if how == "stdio":
         return stdio.serve(served)
+    from vespe.http import server
     from vespe.mcp_server import http_gate, http_server  # the SDK that it brings takes a second, which stdio need not pay
 
-    listener = http_server.bound("127.0.0.1", int(how))
+    listener = server.bound("127.0.0.1", int(how))
     sys.stdout.write(f"{listener.getsockname()[1]}\n")
     sys.stdout.flush()
     policy = http_gate.Policy(token=None)

@@ -78,6 +78,7 @@ def command(fast: bool) -> int:
             _say(f"$ vespe {line}", fg="cyan")
             _wait(fast)
             _run(line, expected, home=scratch)
+    report.say("`vespe inspect` shows any project in your browser: its tools, which run and why, and what became of each call")
     report.say("now yours: `vespe init` in a directory of your own, then `vespe connect claude-code` or another client")
     return 0
 

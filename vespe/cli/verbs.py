@@ -73,6 +73,7 @@ VERBS: Final[dict[str, Any]] = {
     "untrust": ("untrust", "Take back every approval of a project."),
     "config": ("Read and change your own settings.", CONFIG),
     "log": ("log", "Show this project's calls."),
+    "inspect": ("inspect.serve", "Look at the project in a browser."),
     "doctor": ("doctor", "Check the installation and the project."),
     "demo": ("demo", "Watch Vespe work in a fresh temporary project."),
     "completion": ("completion", "Print the completion script of a shell."),
@@ -82,7 +83,7 @@ GROUPS: Final = {
     "Start": ("init", "demo", "connect", "doctor"),
     "Tools and kits": ("tool", "kit", "batch", "lint", "export", "schema"),
     "Models and clients": ("agent", "mcp"),
-    "What may run": ("trust", "untrust", "log"),
+    "What may run": ("trust", "untrust", "log", "inspect"),
     "Settings": ("config", "cache", "completion", "help"),
 }
 """The headings of the first help page; a verb that is in none of them comes last, under one of its own."""

@@ -57,9 +57,10 @@ def serve_http(
     if found is None or int(found[2]) > 65_535:
         raise errors.UsageError(f"serve_http listens on HOST:PORT of this machine alone, not {address!r}", hint="127.0.0.1:8000")
     try:
+        from vespe.http import server
         from vespe.mcp_server import http_gate, http_server
     except ImportError as error:
         raise errors.MissingExtra("serving over HTTP", extra="mcp", module=error.name or "mcp") from None
     with ServedTools(open_workspace(project), registry=registry, trusted=trusted, selection=selection) as tools:
-        listener = http_server.bound(found[1].strip("[]"), int(found[2]))
+        listener = server.bound(found[1].strip("[]"), int(found[2]))
         http_server.serve_http(tools, listener, http_gate.Policy(token=token), tell=logging.getLogger("vespe").error)

@@ -64,10 +64,11 @@ def serve(tools: "Served", settings: HttpSettings, *, max_calls: int) -> None:
     """Serve over HTTP until a signal; raises UsageError, MissingExtra, Refused and StorageError before anything is served."""
     host, port = _listening(settings)
     try:
+        from vespe.http import server
         from vespe.mcp_server import http_gate, http_server
     except ImportError as error:
         raise errors.MissingExtra("serving over HTTP", extra="mcp", module=error.name or "mcp") from None
-    listener = http_server.bound(host, port)
+    listener = server.bound(host, port)
     port = listener.getsockname()[1]
     shown = f"[{host}]" if ":" in host else host
     with _token(settings, port) as token:

@@ -1,0 +1,105 @@
+"""`vespe inspect` as a person uses it: the command, and its pages in a real browser."""
+
+import re
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.browser import Browser, Page
+from tests.support.inspecting import Inspecting, inspecting
+from tests.support.ondisk import vespe
+
+
+@pytest.fixture(scope="module")
+def page(browser: Browser, inspected: Inspecting) -> Iterator[Page]:
+    """A page of the inspector, with its cookie."""
+    name, _, value = inspected.cookie.partition("=")
+    with browser.page() as opened:
+        cookie = {"name": name, "value": value, "path": inspected.room, "domain": "127.0.0.1", "httpOnly": True, "sameSite": "Strict"}
+        opened.send("Network.setCookie", **cookie)
+        yield opened
+
+
+def test_outside_a_project_it_says_so(home: Path, tmp_path: Path) -> None:
+    done = vespe("inspect", cwd=tmp_path)
+    assert done.returncode == 3
+    assert "no project here" in done.stderr
+
+
+def test_the_link_opens_the_pages_in_one_browser_and_leaves_its_address(project: Path, browser: Browser) -> None:
+    with inspecting(project) as fresh, browser.page() as first, browser.page() as second:
+        first.open(fresh.link)
+        assert fresh.link not in first.url
+        assert "No tools yet" not in first.text  # the kits that come with Vespe are there
+        second.open(fresh.link)
+        assert "only the browser that opened its link" in second.text
+        second.open(first.url)
+        assert "only the browser that opened its link" in second.text
+        assert first.run("document.cookie") == ""
+        _no_other_server_of_this_machine_sees_the_cookie(first)
+
+
+def _no_other_server_of_this_machine_sees_the_cookie(page: Page) -> None:
+    heard = list[bytes]()
+    with socket.create_server(("127.0.0.1", 0)) as other:
+
+        def listen() -> None:
+            connection, _ = other.accept()
+            heard.append(connection.recv(65536))
+            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi")
+            connection.close()
+
+        thread = threading.Thread(target=listen)
+        thread.start()
+        page.open(f"http://127.0.0.1:{other.getsockname()[1]}/")
+        thread.join()
+    assert b"GET / " in heard[0]
+    assert b"cookie" not in heard[0].lower()
+    assert b"referer" not in heard[0].lower()
+
+
+def test_a_tool_is_found_and_run_by_keyboard_alone(page: Page, inspected: Inspecting) -> None:
+    page.open(inspected.origin + inspected.room)
+    page.press("/")
+    page.type("say by hand")
+    page.wait("document.querySelectorAll('.tools li').length == 1")
+    page.run("document.querySelector('.tools a').focus(); 0")
+    page.leads_by_key("Enter")
+    page.wait("document.querySelector('#f1')")
+    _tab_to(page, "#f1")
+    page.type("by keyboard")
+    page.leads_by_key("Control+Enter")
+    assert "Run it?" in page.text
+    _tab_to(page, "[value=once]")
+    page.leads_by_key("Enter")
+    assert "by keyboard" in page.run("document.querySelector('.outcome pre').innerText")
+
+
+def _tab_to(page: Page, wanted: str) -> None:
+    for _ in range(40):
+        if page.run(f"document.activeElement.matches({wanted!r})"):
+            return
+        page.press("Tab")
+    raise AssertionError(f"no Tab leads to {wanted}")
+
+
+def test_nothing_that_a_project_says_runs_in_the_page(page: Page, inspected: Inspecting) -> None:
+    for place in ("", "tool/project_tools/tool-say", "tool/project_tools/tool-bad"):
+        page.open(inspected.origin + inspected.room + place)
+        assert page.run("document.title").endswith("vespe")
+        assert page.run("document.querySelectorAll('img[onerror], script:not([src])').length") == 0
+
+
+def test_a_page_is_read_without_script_and_its_forms_work(browser: Browser, inspected: Inspecting) -> None:
+    status, page = inspected.get("tool/project_tools/tool-read")
+    assert status == 200
+    assert re.search(rb"<button[^>]*hidden", page)  # what needs script is not there without it
+    with browser.page(script=False) as plain:
+        name, _, value = inspected.cookie.partition("=")
+        plain.send("Network.setCookie", name=name, value=value, path=inspected.room, domain="127.0.0.1")
+        plain.open(f"{inspected.origin}{inspected.room}tool/project_tools/tool-read")
+        plain.click("#run .primary")
+        assert "outcome" in plain.run("document.querySelector('#run').innerHTML")

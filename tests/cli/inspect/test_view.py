@@ -1,0 +1,58 @@
+"""What the pages know of a project: read once, and again where it changed."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.support.inspecting import Pages
+from tests.support.ondisk import python_tool
+from vespe.cli.inspect import view
+from vespe.errors import NotFound
+from vespe.models import Row
+from vespe.projects.workspace import Workspace
+
+
+def _counted(reads: list[Workspace]) -> Callable[[Workspace], tuple[Row, ...]]:
+    rows = Workspace.rows
+
+    def counted(self: Workspace) -> tuple[Row, ...]:
+        reads.append(self)
+        return rows(self)
+
+    return counted
+
+
+def test_tools_are_read_anew_only_where_something_changed(pages: Pages, monkeypatch: pytest.MonkeyPatch) -> None:
+    known, reads = pages.site._view, list[Workspace]()
+    monkeypatch.setattr(view, "settled", lambda stamps: all(stamps) or True)
+    monkeypatch.setattr(Workspace, "rows", _counted(reads))
+    known.rows()
+    known._due = 0.0
+    before = known.rows()
+    seen = len(reads)
+    known._due = 0.0
+    assert known.rows() is before
+    assert len(reads) == seen
+    made = python_tool(Path(known.root) / ".vespe/tools/tool-new", "new", "return 1")
+    known._due = 0.0
+    assert "new" in [row.entry.name for row in known.rows()]
+    shutil.rmtree(made)
+
+
+def test_a_tool_of_no_name_is_not_found(pages: Pages) -> None:
+    with pytest.raises(NotFound, match="tool-gone"):
+        pages.site._view.row("project_tools", "tool-gone")
+
+
+def test_a_trusted_project_refuses_nothing(pages: Pages) -> None:
+    known = pages.site._view
+    assert known.trusted_as() == "place"
+    assert known.refusal() is None
+    assert not known.is_approved_alone(known.row("project_tools", "tool-say").entry) or known.trusted_as()
+
+
+def test_a_member_that_is_no_object_is_an_empty_one() -> None:
+    assert view.object_at({"a": {"b": 1}}, "a") == {"b": 1}
+    assert view.object_at({"a": 3}, "a") == view.object_at({}, "a") == {}

@@ -1,0 +1,118 @@
+"""Which page an address means, and how a page, an error or a form that was sent becomes an answer."""
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final, TypeAlias
+
+from vespe import defaults
+from vespe.cli.inspect import tool_page, tools_page
+from vespe.cli.inspect.gate import Answer, Request, Secrets
+from vespe.cli.inspect.page import Page, Redirect, Visit
+from vespe.cli.inspect.rendering import ASSETS, Renderer, asset
+from vespe.cli.inspect.running import Runs
+from vespe.cli.inspect.view import View
+from vespe.errors import NotFound, Refused, VespeError
+
+Shows: TypeAlias = Callable[[Visit], Page]
+Changes: TypeAlias = Callable[[Visit], Awaitable[Page | Redirect]]
+
+PAGES: Final[dict[str, tuple[Shows, int]]] = {"": (tools_page.show, 0), "tool": (tool_page.show, 2)}
+"""The pages by the first word of their path, and how many words follow it."""
+FORMS: Final[dict[str, Changes]] = {"tool": tool_page.change}
+"""What the forms of a page do."""
+MENU: Final = (("", "Tools"),)
+_STATUS: Final[tuple[tuple[type[VespeError], int], ...]] = ((NotFound, 404), (Refused, 403), (VespeError, 422))
+
+
+class Site:
+    """All pages of one inspector; what it serves is for whom the gate let in."""
+
+    def __init__(self, view: View, secrets: Secrets) -> None:
+        self._view, self._secrets = view, secrets
+        self._runs = Runs(view.path)
+        self._renderer = Renderer(secrets.room)
+        self._assets = {name: asset(name) for name in ASSETS}
+        self._under_way: set[asyncio.Task[Any]] = set()
+
+    async def __call__(self, request: Request) -> Answer:
+        """Answer a request."""
+        first, rest = request.path[0] if request.path else "", request.path[1:]
+        if first in self._assets and not rest and request.form is None:
+            return Answer(body=self._assets[first], kind=ASSETS[first])
+        visit = Visit(view=self._view, runs=self._runs, request=request, words=rest)
+        shows, words = PAGES.get(first, (_nothing, len(rest)))
+        if len(rest) != words:
+            shows = _nothing
+        if request.form is None:
+            return await asyncio.to_thread(self._shown, shows, visit)
+        return await self._changed(_no_form if shows is _nothing else FORMS.get(first, _no_form), visit)
+
+    async def watch(self) -> None:
+        """Do nothing beside the requests."""
+
+    def stop(self) -> None:
+        """End every call that runs."""
+        for task in tuple(self._under_way):
+            task.cancel()
+
+    def close(self) -> None:
+        """Close what calls have in common."""
+        self._view.path.close()
+
+    @property
+    def busy(self) -> bool:
+        """Whether a call runs still."""
+        return self._runs.running > 0
+
+    def _shown(self, shows: Shows, visit: Visit) -> Answer:
+        try:
+            page = shows(visit)
+        except VespeError as error:
+            page = _told(error)
+        return self._rendered(page, visit)
+
+    async def _changed(self, changes: Changes, visit: Visit) -> Answer:
+        task = asyncio.current_task()
+        assert task is not None
+        self._under_way.add(task)
+        try:
+            done = await changes(visit)
+        except VespeError as error:
+            done = _told(error)
+        finally:
+            self._under_way.discard(task)
+        if isinstance(done, Page):
+            return await asyncio.to_thread(self._rendered, done, visit)
+        place = f"#{done.place}" if done.place else ""
+        return Answer(status=303, headers={"location": self._renderer.url(*done.words, **done.query) + place})
+
+    def _rendered(self, page: Page, visit: Visit) -> Answer:
+        context = {**self._around(visit), **page.context, "title": page.title}
+        return Answer(status=page.status, body=self._renderer.render(page.template, context))
+
+    def _around(self, visit: Visit) -> Mapping[str, Any]:
+        root = self._view.root
+        home = os.path.expanduser("~")
+        return {
+            "menu": MENU,
+            "here": visit.request.path[0] if visit.request.path else "",
+            "project": os.path.basename(root) or root,
+            "root": f"~{root.removeprefix(home)}" if root.startswith(f"{home}/") else root,
+            "trusted_as": self._view.trusted_as(),
+            "token": self._secrets.token,
+            "version": defaults.VERSION,
+        }
+
+
+def _told(error: VespeError) -> Page:
+    status = next(status for kind, status in _STATUS if isinstance(error, kind))
+    return Page(template="error.html", title="Not possible", context={"error": error}, status=status)
+
+
+def _nothing(visit: Visit) -> Page:
+    raise NotFound("there is no such page", hint="the menu has every page that there is")
+
+
+async def _no_form(visit: Visit) -> Page:
+    raise NotFound("there is no such form", hint="open the page again, and send its form from there")
