@@ -52,6 +52,7 @@ OWNERS = {
     "pydantic_ai": "agents.toolsets.to_pydantic_ai",
     "httpx2": "http.client calls.executors.mcp.session",
     "httpcore2": "http.client",
+    "opentelemetry": "calls.otlp calls.tracing",
 }
 CALLERS_OF_OTHERS = {"cli.boundary", "calls.in_process", "agents.events"}
 """They run commands, tools and subscribers: code that may raise anything."""

@@ -17,6 +17,7 @@ from vespe.agents.providers.base import Answer, LLMProvider, traits_of
 from vespe.agents.providers.turns import retell, text_of
 from vespe.agents.transcripts import Transcript
 from vespe.agents.turns import TurnRunner
+from vespe.calls import tracing
 from vespe.models import JsonObject, Tool
 from vespe.records import dataclass
 
@@ -84,7 +85,13 @@ class Loop:
         The transcript is consistent at every moment, after an exception too: ProviderError, TimedOut, InvalidDocument (the
         vendor's rules), StorageError (it cannot be kept) and KeyboardInterrupt pass through.
         """
-        return _Run(self, transcript, Stop(cancel, seconds=self.limits.max_seconds)).go(prompt)
+        run = _Run(self, transcript, Stop(cancel, seconds=self.limits.max_seconds))
+        if (telemetry := tracing.telemetry()) is None:
+            return run.go(prompt)
+        with telemetry.invoke_agent(self.provider.name, getattr(self.provider, "model", None)) as span:
+            result = run.go(prompt)
+            span.answered(result.usage, result.stop_reason)
+        return result
 
 
 class _Run:
@@ -146,6 +153,16 @@ class _Run:
         return True
 
     def respond(self, tools: list[Tool | JsonObject] | None, options: JsonObject) -> Answer:
+        """Have the provider answer, and tell of it where somebody listens."""
+        if (telemetry := tracing.telemetry()) is None:
+            return self._respond(tools, options)
+        provider = self.loop.provider
+        with telemetry.chat(provider.name, getattr(provider, "model", None)) as span:
+            answer = self._respond(tools, options)
+            span.answered(answer.usage, answer.finish_reason)
+        return answer
+
+    def _respond(self, tools: list[Tool | JsonObject] | None, options: JsonObject) -> Answer:
         """Have the provider answer: here, or beside a window that is kept alive meanwhile."""
 
         def work(cancel: threading.Event, tell: Tell) -> Answer:

@@ -16,7 +16,7 @@ from vespe.agents.call_results import ENDED, CallResult, Known, interrupted, not
 from vespe.agents.events import Runner
 from vespe.agents.limits import Quota, Stop
 from vespe.agents.open_calls import ModelCall
-from vespe.calls import path
+from vespe.calls import path, tracing
 from vespe.models import Call, JsonObject, Outcome, Tool
 
 MAX_PARALLEL: Final = 8
@@ -127,7 +127,8 @@ class _Work:
         self.owner.before([one.call for one in waiting])
         told: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         running = min(self.owner.max_parallel, len(waiting))
-        threads = [threading.Thread(target=self._serve, args=(waiting, told), daemon=True, name=f"vespe-call-{n}") for n in range(running)]
+        serve = tracing.carried(self._serve)
+        threads = [threading.Thread(target=serve, args=(waiting, told), daemon=True, name=f"vespe-call-{n}") for n in range(running)]
         try:
             for thread in threads:
                 thread.start()

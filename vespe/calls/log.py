@@ -146,9 +146,14 @@ def _failure(outcome: Outcome, secrets: Collection[str]) -> str:
     return f',"error":{strict_json.compact_json(redaction.redact(said, secrets) if secrets else said)}'
 
 
-def _kept(arguments: JsonValue, secrets: Collection[str]) -> str:
+def shown_arguments(arguments: JsonValue | bytes, secrets: Collection[str]) -> str:
+    """Return arguments as JSON, or as they are where they are no JSON, with `***` for each secret."""
     shown = arguments.decode("utf-8", "replace") if isinstance(arguments, bytes) else arguments
-    return f',"arguments":{strict_json.compact_json(redaction.redact(shown, secrets) if secrets else shown)}'
+    return strict_json.compact_json(redaction.redact(shown, secrets) if secrets else shown)
+
+
+def _kept(arguments: JsonValue, secrets: Collection[str]) -> str:
+    return f',"arguments":{shown_arguments(arguments, secrets)}'
 
 
 def _now() -> str:

@@ -10,7 +10,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from vespe import defaults, errors
-from vespe.calls import in_process
+from vespe.calls import in_process, tracing
 from vespe.calls import log as call_log
 from vespe.calls import secrets as call_secrets
 from vespe.calls.arguments import checked_inputs, itself, parsed_arguments
@@ -151,8 +151,16 @@ class CallPath:
 
     async def _run_whole(self, tool: Tool, call: Call, cancel: threading.Event | None, *, in_loop: bool = False) -> Outcome:
         """Run one call; it waits for nothing but an async tool of this process, and for that only where it runs `in_loop`."""
+        if (telemetry := tracing.telemetry()) is None:
+            return await self._run_logged(tool, call, cancel, in_loop=in_loop)
+        with telemetry.execute_tool(tool, call) as span:
+            outcome = await self._run_logged(tool, call, cancel, in_loop=in_loop)
+            span.called(outcome, lambda: call_log.shown_arguments(call.arguments, self._secret_values(tool)))
+        return outcome
+
+    async def _run_logged(self, tool: Tool, call: Call, cancel: threading.Event | None, *, in_loop: bool) -> Outcome:
         grant = self._grant(tool)
-        values = tuple(value for name in tool.secrets if (value := self._secret(tool, name))) if tool.secrets else ()
+        values = self._secret_values(tool)
         started = time.perf_counter()
         attempt = _Attempt(grant, values, cancel, started, in_loop, [])
         try:
@@ -258,6 +266,9 @@ class CallPath:
                 raise errors.MissingSecret(name, tool=tool.name, names=call_secrets.names_of_secret(name, kit_id=_kit_of(tool)))
         return found
 
+    def _secret_values(self, tool: Tool) -> tuple[str, ...]:
+        return tuple(value for name in tool.secrets if (value := self._secret(tool, name))) if tool.secrets else ()
+
     def _secret(self, tool: Tool, name: str) -> str:
         names = call_secrets.names_of_secret(name, kit_id=_kit_of(tool))
         return next((value for known in names if (value := self._environ().get(known) or self.user.secrets.get(known, ""))), "")
@@ -265,8 +276,11 @@ class CallPath:
     def _context(
         self, tool: Tool, call: Call, directory: str, secrets: Mapping[str, str], *, cancel: threading.Event | None = None
     ) -> Context:
-        given = {**secrets, **self.user.files.environment()}
-        is_http = tool.implementation is not None and tool.implementation.type == "http_request"  # it starts no process
+        kind = "" if tool.implementation is None else tool.implementation.type
+        is_http = kind == "http_request"  # it starts no process
+        # A session with an MCP server outlives a call, and is told of the trace of each call in `_meta`.
+        traced = {} if is_http or kind == "mcp_tool" else tracing.environment()
+        given = {**secrets, **self.user.files.environment(), **traced}
         return Context(
             project_root=self.directory or self.workspace.root,
             directory=directory,

@@ -139,4 +139,15 @@ def group() -> None:
 
 def main(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code."""
-    return boundary.guarded(lambda given: group.main(list(given), prog_name="vespe", standalone_mode=False), arguments)
+    return boundary.guarded(_exporting if any(name.startswith("OTEL_EXPORTER_") for name in os.environ) else _run, arguments)
+
+
+def _run(arguments: Sequence[str]) -> Any:
+    return group.main(list(arguments), prog_name="vespe", standalone_mode=False)
+
+
+def _exporting(arguments: Sequence[str]) -> Any:
+    from vespe.calls import otlp
+    from vespe.cli import report
+
+    return otlp.exporting(_run, report.note)(arguments)

@@ -1,8 +1,10 @@
 """MCP as a pure function: from one JSON-RPC message to its answer, or to the call that has to run first."""
 
 from collections.abc import Callable
+from dataclasses import field
 from typing import Any, Final, Protocol, TypeAlias
 
+from vespe.calls import tracing
 from vespe.mcp_server import messages, revisions
 from vespe.mcp_server.messages import INVALID_PARAMS, ProtocolError, RequestId
 from vespe.mcp_server.resources import TEMPLATE
@@ -48,7 +50,10 @@ class Session:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PendingCall:
-    """A `tools/call` to run: `progress_token` and `log_level` are None where the client wants to hear of neither."""
+    """A `tools/call` to run: `progress_token` and `log_level` are None where the client wants to hear of neither.
+
+    `trace` is what the request carries of the client's trace.
+    """
 
     id: RequestId
     name: str
@@ -56,6 +61,7 @@ class PendingCall:
     revision: str
     progress_token: RequestId | None = None
     log_level: str | None = None
+    trace: JsonObject = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -228,6 +234,7 @@ def _call_tool(request: _Request) -> PendingCall:
         revision=request.revision,
         progress_token=token,
         log_level=level if level in LEVELS else None,
+        trace={key: value for key in tracing.CARRIED if isinstance(value := meta.get(key), str)} if meta else {},
     )
 
 

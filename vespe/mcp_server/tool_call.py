@@ -1,5 +1,6 @@
 """One `tools/call` from its request to its answer, through whatever serves the tools."""
 
+import contextlib
 import threading
 from collections.abc import Callable
 from typing import Final, Protocol
@@ -7,6 +8,7 @@ from typing import Final, Protocol
 from vespe import errors
 from vespe.adapters import execution
 from vespe.calls import progress as call_progress
+from vespe.calls import tracing
 from vespe.documents import strict_json
 from vespe.mcp_server import content_blocks, messages, revisions
 from vespe.mcp_server.progress import Notify, Progress
@@ -40,11 +42,13 @@ def run(
     """
     told = progress or (None if pending.progress_token is None else Progress(pending.progress_token, notify))
     try:
-        if told is None and pending.log_level is None:
-            outcome, output_schema = calls.call(pending.name, pending.arguments, cancel=cancel, progress=None)
-        else:
-            with call_progress.listened(_listener(pending, told, notify)):
-                outcome, output_schema = calls.call(pending.name, pending.arguments, cancel=cancel, progress=told)
+        with contextlib.ExitStack() as around:
+            span = None if (telemetry := tracing.telemetry()) is None else around.enter_context(_traced(telemetry, pending))
+            if told is not None or pending.log_level is not None:
+                around.enter_context(call_progress.listened(_listener(pending, told, notify)))
+            outcome, output_schema = calls.call(pending.name, pending.arguments, cancel=cancel, progress=told)
+            if span is not None and outcome.error is not None:
+                span.fail("tool_error")
     except _REFUSED as error:
         return _refused(pending, error, code=messages.INVALID_PARAMS)
     except errors.VespeError as error:
@@ -52,6 +56,11 @@ def run(
     if outcome.logs:
         _say(pending, notify, level="info", data=outcome.logs)
     return messages.answered(pending.id, result_of(outcome, output_schema, pending.revision))
+
+
+def _traced(telemetry: tracing.Telemetry, pending: PendingCall) -> contextlib.AbstractContextManager[tracing.OpenSpan]:
+    request = {"jsonrpc.request.id": str(pending.id), "mcp.protocol.version": pending.revision}
+    return telemetry.serve_call(pending.name, request, pending.trace)
 
 
 def _refused(pending: PendingCall, error: errors.VespeError, *, code: int) -> JsonObject:

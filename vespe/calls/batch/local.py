@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from vespe.calls import tracing
 from vespe.calls.batch.items import Item, ItemOutcome, Run, run_item
 from vespe.lazy import concurrent_futures
 from vespe.models import Call, Outcome, Tool
@@ -65,8 +66,9 @@ def _in_threads(items: Iterable[Item], tool: Tool, run: Run, plan: Plan) -> Iter
     waiting: deque[concurrent_futures.Future[ItemOutcome]] = deque()
     pool = concurrent_futures.ThreadPoolExecutor(plan.threads, thread_name_prefix="vespe-batch")
     try:
+        run_one = tracing.carried(_run)
         for item in items:
-            waiting.append(pool.submit(_run, item, tool, run, plan))
+            waiting.append(pool.submit(run_one, item, tool, run, plan))
             if len(waiting) >= plan.threads * _AHEAD:
                 yield _next(waiting, plan.ordered)
         while waiting:

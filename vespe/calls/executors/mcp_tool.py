@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from vespe.calls import tracing
 from vespe.calls.executors.base import Context
 from vespe.calls.executors.mcp import exchange
 from vespe.calls.executors.mcp.exchange import Server, Surroundings
@@ -42,6 +43,8 @@ class McpTool:
             cancel=context.cancel,
         )
         request = {"tool": _entrypoint(tool), "arguments": inputs, "digest": args["digest"]}
+        if telemetry := tracing.telemetry():
+            request["meta"] = telemetry.ask_server({"network.transport": "pipe" if command else "tcp"})
         ask = exchange.ask if context.sessions is None else context.sessions.ask
         answer = ask(server, request, surroundings, name=tool.name, kit=tool.kit_id or "")
         return Execution(result=_result(answer.document["result"]), logs=answer.logs)

@@ -107,7 +107,7 @@ async def called(client: Client, request: JsonObject, *, sending: Callable[[], o
     if mcp_definitions.digest(definition) != request["digest"]:
         return {"error": {"kind": "changed", "message": "its definition is not the one that was approved"}}
     sending()
-    result = await client.call_tool(request["tool"], request["arguments"])
+    result = await client.call_tool(request["tool"], request["arguments"], meta=request.get("meta"))
     return {"result": result.model_dump(mode="json", by_alias=True, exclude_none=True)}
 
 

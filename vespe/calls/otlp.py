@@ -1,0 +1,85 @@
+"""Sends what `vespe.calls.tracing` tells to an OTLP collector: for a command, whose process is ours; a library leaves that to its host."""
+
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, Final, TypeAlias
+
+from vespe import defaults
+
+Command: TypeAlias = Callable[[Sequence[str]], int | None]
+_PATIENCE_S: Final = 2.0
+"""How long the end of a command waits for a collector."""
+
+
+class _First(logging.Handler):
+    """Keeps the first thing that the exporters complain of, to be said in one line when the command has ended."""
+
+    said = ""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep the message of the first record."""
+        self.said = self.said or record.getMessage().splitlines()[0]
+
+
+def exporting(command: Command, note: Callable[[str], None]) -> Command:
+    """Return the command with its spans and metrics sent, by the OTLP exporter over HTTP and the variables that it knows.
+
+    `note` is told, once the command has ended, what kept them from being sent.
+
+    Nothing is sent where the packages of `vespe[otel]` are missing, or the host's own launcher has set up a provider already.
+    https://opentelemetry.io/docs/specs/otel/protocol/exporter/
+    """
+
+    def run(arguments: Sequence[str]) -> int | None:
+        heard = _First()
+        logger = logging.getLogger("opentelemetry")
+        logger.addHandler(heard)
+        logger.propagate = False
+        ends = _set_up()
+        try:
+            return command(arguments)
+        finally:
+            # An exporter tries again and again for a minute; who typed a command does not wait for that.
+            until = time.monotonic() + _PATIENCE_S
+            ending = [threading.Thread(target=end, daemon=True) for end in ends]
+            for thread in ending:
+                thread.start()
+            for thread in ending:
+                thread.join(max(0, until - time.monotonic()))
+            if heard.said:
+                note(f"telemetry: {heard.said}")
+
+    return run
+
+
+def _set_up() -> list[Callable[[], Any]]:
+    """Set up what exports, and return what ends it with everything sent."""
+    try:
+        from opentelemetry import metrics, trace
+        from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
+        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+        from opentelemetry.sdk.metrics import MeterProvider
+        from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
+        from opentelemetry.sdk.resources import Resource
+        from opentelemetry.sdk.trace import TracerProvider
+        from opentelemetry.sdk.trace.export import BatchSpanProcessor
+    except ImportError:
+        return []
+    if isinstance(trace.get_tracer_provider(), TracerProvider):
+        return []
+    named = {} if os.environ.get("OTEL_SERVICE_NAME") else {"service.name": "vespe"}
+    resource = Resource.create(named | {"service.version": defaults.VERSION})
+    ends: list[Callable[[], Any]] = []
+    if os.environ.get("OTEL_TRACES_EXPORTER", "otlp") == "otlp":
+        tracers = TracerProvider(resource=resource, shutdown_on_exit=False)
+        tracers.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+        trace.set_tracer_provider(tracers)
+        ends.append(tracers.shutdown)
+    if os.environ.get("OTEL_METRICS_EXPORTER", "otlp") == "otlp":
+        meters = MeterProvider([PeriodicExportingMetricReader(OTLPMetricExporter())], resource=resource, shutdown_on_exit=False)
+        metrics.set_meter_provider(meters)
+        ends.append(meters.shutdown)
+    return ends

@@ -1,0 +1,213 @@
+"""Spans and metrics in OpenTelemetry's words for generative AI and MCP, where somebody listens; nothing at all where nobody does.
+
+Somebody listens where a variable `OTEL_…` is set, or the program has imported OpenTelemetry. What may hold private data (arguments and
+results) is told only where `OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT` asks for it, without secrets.
+https://opentelemetry.io/docs/specs/semconv/gen-ai/ and https://opentelemetry.io/docs/specs/semconv/gen-ai/mcp/
+"""
+
+import contextvars
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from vespe import defaults, errors
+from vespe.documents import strict_json
+from vespe.models import Call, JsonObject, Outcome, Tool
+from vespe.records import dataclass
+
+if TYPE_CHECKING:
+    from opentelemetry.context import Context
+    from opentelemetry.metrics import Histogram
+    from opentelemetry.trace import Span
+
+T = TypeVar("T")
+
+SCHEMA_URL: Final = "https://opentelemetry.io/schemas/1.37.0"
+"""The version of the conventions whose names are used here."""
+CARRIED: Final = ("traceparent", "tracestate", "baggage")
+"""The keys of `params._meta` that carry a trace: https://modelcontextprotocol.io/community/seps/414"""
+_CONTENT: Final = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
+_CONTENT_ON_SPANS: Final = {"true", "span_only", "span_and_event"}
+_MAX_CONTENT_CHARS: Final = 65_536
+_CALL_BOUNDS_S: Final = tuple(0.01 * 2**n for n in range(14))
+_AGENT_BOUNDS_S: Final = tuple(0.1 * 2**n for n in range(13))
+_asked: Final = any(name.startswith("OTEL_") for name in os.environ)
+
+
+@dataclass(frozen=True, slots=True)
+class Telemetry:
+    """What tells spans and durations; `telemetry()` returns the one of this process."""
+
+    trace: Any
+    propagate: Any
+    tracer: Any
+    tool_duration: "Histogram"
+    agent_duration: "Histogram"
+    model_duration: "Histogram"
+
+    def execute_tool(self, tool: Tool, call: Call) -> AbstractContextManager["OpenSpan"]:
+        """Tell of one call of a tool; whoever ran it gives its Outcome to `OpenSpan.called`."""
+        named = {"gen_ai.tool.name": tool.name, "gen_ai.tool.type": "function"}
+        attributes = named | {
+            "gen_ai.operation.name": "execute_tool",
+            "gen_ai.tool.call.id": call.call_id,
+            "gen_ai.tool.description": tool.description,
+            "vespe.tool.uid": tool.uid,
+            "vespe.tool.scope": tool.scope,
+            "vespe.kit.id": tool.kit_id,
+        }
+        return self._open(f"execute_tool {tool.name}", attributes, named=named, duration=self.tool_duration)
+
+    def invoke_agent(self, provider: str, model: str | None) -> AbstractContextManager["OpenSpan"]:
+        """Tell of one run of an agent: its requests to the model and its calls are told below it."""
+        named = {"gen_ai.operation.name": "invoke_agent", "gen_ai.provider.name": provider, "gen_ai.request.model": model}
+        return self._open("invoke_agent", named, named=named, duration=self.agent_duration)
+
+    def chat(self, provider: str, model: str | None) -> AbstractContextManager["OpenSpan"]:
+        """Tell of one request to a model."""
+        named = {"gen_ai.operation.name": "chat", "gen_ai.provider.name": provider, "gen_ai.request.model": model}
+        kind = self.trace.SpanKind.CLIENT
+        return self._open(f"chat {model}" if model else "chat", named, kind=kind, named=named, duration=self.model_duration)
+
+    def serve_call(self, name: str, request: Mapping[str, str], carrier: Mapping[str, str]) -> AbstractContextManager["OpenSpan"]:
+        """Tell of one `tools/call` of an MCP client, in the trace that its `params._meta` carries; `request` are more attributes."""
+        attributes = {"mcp.method.name": "tools/call", "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": name, **request}
+        parent = self.propagate.extract(dict(carrier)) if carrier else None
+        return self._open(f"tools/call {name}", attributes, kind=self.trace.SpanKind.SERVER, parent=parent)
+
+    def ask_server(self, attributes: Mapping[str, str]) -> dict[str, str]:
+        """Say on the open span of a call that an MCP server is asked for it (one operation, one span); return what `_meta` must carry."""
+        self.trace.get_current_span().set_attributes({"mcp.method.name": "tools/call", **attributes})
+        return self.carrier()
+
+    def carrier(self) -> dict[str, str]:
+        """Return the open trace as whatever is asked next must be told it: `traceparent`, and `tracestate` and `baggage` where they are."""
+        carrier: dict[str, str] = {}
+        self.propagate.inject(carrier)
+        return {key: value for key, value in carrier.items() if key in CARRIED}
+
+    @contextmanager
+    def _open(
+        self,
+        name: str,
+        attributes: Mapping[str, Any],
+        *,
+        kind: Any = None,
+        parent: "Context | None" = None,
+        named: Mapping[str, Any] | None = None,
+        duration: "Histogram | None" = None,
+    ) -> Iterator["OpenSpan"]:
+        kind = self.trace.SpanKind.INTERNAL if kind is None else kind
+        started = time.perf_counter()
+        span = self.tracer.start_span(name, context=parent, kind=kind, attributes=_known(attributes))
+        opened = OpenSpan(span, _known(named or {}))
+        with self.trace.use_span(span, end_on_exit=True, record_exception=False, set_status_on_exception=False):
+            try:
+                yield opened
+            except BaseException as error:
+                opened.fail(_kind_of(error))
+                raise
+            finally:
+                if duration is not None:
+                    duration.record(time.perf_counter() - started, opened.named)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenSpan:
+    """A span on its way; `named` are the attributes of its duration."""
+
+    span: "Span"
+    named: dict[str, Any]
+
+    def fail(self, kind: str) -> None:
+        """Say that it failed; `kind` is the code of the error."""
+        from opentelemetry.trace import StatusCode
+
+        self.named["error.type"] = kind
+        self.span.set_attribute("error.type", kind)
+        self.span.set_status(StatusCode.ERROR)
+
+    def called(self, outcome: Outcome, arguments: Callable[[], Any]) -> None:
+        """Say how a call ended; `arguments` returns them without secrets, and is asked only where content is told."""
+        if outcome.error is not None:
+            self.fail(outcome.error.code)
+        if self.span.is_recording() and os.environ.get(_CONTENT, "").lower() in _CONTENT_ON_SPANS:
+            self.span.set_attribute("gen_ai.tool.call.arguments", _as_text(arguments()))
+            if outcome.error is None:
+                self.span.set_attribute("gen_ai.tool.call.result", _as_text(outcome.result))
+
+    def answered(self, usage: JsonObject | None, finish_reason: str | None) -> None:
+        """Say what a request or a run used, in OpenAI's words, and why it ended."""
+        used = usage or {}
+        attributes = {
+            "gen_ai.usage.input_tokens": used.get("prompt_tokens"),
+            "gen_ai.usage.output_tokens": used.get("completion_tokens"),
+            "gen_ai.response.finish_reasons": finish_reason and (finish_reason,),
+        }
+        self.span.set_attributes(_known(attributes))
+
+
+def telemetry() -> Telemetry | None:
+    """Return what spans are told to, or None where nobody listens; cheap enough to be asked at every call."""
+    if not _asked and "opentelemetry.trace" not in sys.modules:
+        return None
+    return _telemetry()
+
+
+def carried(function: Callable[..., T]) -> Callable[..., T]:
+    """Return a function for another thread that tells its spans below the one that is open here."""
+    return function if telemetry() is None else _in_context(contextvars.copy_context(), function)
+
+
+def _in_context(context: contextvars.Context, function: Callable[..., T]) -> Callable[..., T]:
+    # A context can be entered by one thread at a time, and a function may be run by several.
+    return lambda *arguments, **named: context.copy().run(function, *arguments, **named)
+
+
+def environment() -> dict[str, str]:
+    """Return the variables that tell a tool's process of the open trace: `TRACEPARENT` and its companions, or nothing.
+
+    https://opentelemetry.io/docs/specs/otel/context/env-carriers/
+    """
+    found = telemetry()
+    return {} if found is None else {name.upper(): value for name, value in found.carrier().items()}
+
+
+@cache
+def _telemetry() -> Telemetry | None:
+    try:
+        from opentelemetry import metrics, propagate, trace
+    except ImportError:
+        return None
+    meter = metrics.get_meter("vespe", defaults.VERSION, schema_url=SCHEMA_URL)
+
+    def seconds(name: str, description: str, bounds: tuple[float, ...]) -> "Histogram":
+        return meter.create_histogram(name, unit="s", description=description, explicit_bucket_boundaries_advisory=bounds)
+
+    return Telemetry(
+        trace,
+        propagate,
+        trace.get_tracer("vespe", defaults.VERSION, schema_url=SCHEMA_URL),
+        seconds("gen_ai.execute_tool.duration", "How long a call of a tool took.", _CALL_BOUNDS_S),
+        seconds("gen_ai.invoke_agent.duration", "How long a run of an agent took.", _AGENT_BOUNDS_S),
+        seconds("gen_ai.client.operation.duration", "How long a request to a model took.", _CALL_BOUNDS_S),
+    )
+
+
+def _known(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in attributes.items() if value is not None and value != ""}
+
+
+def _kind_of(error: BaseException) -> str:
+    if isinstance(error, errors.VespeError):
+        return error.code
+    return "interrupted" if isinstance(error, KeyboardInterrupt) else type(error).__qualname__
+
+
+def _as_text(value: Any) -> str:
+    text = value if isinstance(value, str) else strict_json.compact_json(value)
+    return text if len(text) <= _MAX_CONTENT_CHARS else f"{text[:_MAX_CONTENT_CHARS]}…"
