@@ -2,7 +2,7 @@
 
 from typing import Final
 
-VERSION: Final = "0.1.0"
+VERSION: Final = "0.2.0"
 
 PROJECT_DIR: Final = ".vespe"
 CONFIG_FILE: Final = "config.json"

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.support.loopback import Exchange, Loopback
+from vespe import defaults
 from vespe.errors import AddressRefused, Interrupted, InvalidArguments, OutputTooLarge, Refused, TimedOut, ToolExecutionError
 from vespe.http import client as http_client
 from vespe.http.client import Client, Request, Response
@@ -140,7 +141,7 @@ def test_the_host_header_and_every_default_are_exact_on_the_wire(server: Loopbac
     request = Request(method="POST", url=server.url("/echo?a=%20b"), headers=(("X-One", "1"), ("accept", "text/plain")), body=b"hi")
     client.exchange(request, timeout_s=20, max_bytes=1000)
     assert server.requests == [
-        f"POST /echo?a=%20b HTTP/1.1\r\nHost: {server.host}\r\nUser-Agent: vespe/0.1.0\r\nAccept-Encoding: identity\r\n"
+        f"POST /echo?a=%20b HTTP/1.1\r\nHost: {server.host}\r\nUser-Agent: vespe/{defaults.VERSION}\r\nAccept-Encoding: identity\r\n"
         f"Content-Length: 2\r\nX-One: 1\r\naccept: text/plain\r\n\r\nhi".encode()
     ]
 

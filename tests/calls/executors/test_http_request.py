@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.support.loopback import Exchange, Loopback
+from vespe import defaults
 from vespe.calls.executors.base import Context, Executor
 from vespe.calls.executors.http_request import HttpRequest
 from vespe.defaults import LARGER_CAP_BYTES
@@ -63,7 +64,7 @@ def test_p39_a_request_is_exact_on_the_wire(server: Loopback) -> None:
     body = '{"id":7,"tags":["x","y/z"],"said":"q=a b&c=d#"}'
     assert server.requests == [
         f"POST /echo/7?fixed=a%20b&q=a%20b%26c%3Dd%23&tag=x&tag=y%2Fz&n=1 HTTP/1.1\r\nHost: {server.host}\r\n"
-        f"User-Agent: vespe/0.1.0\r\nAccept: */*\r\nAccept-Encoding: identity\r\nContent-Length: {len(body)}\r\n"
+        f"User-Agent: vespe/{defaults.VERSION}\r\nAccept: */*\r\nAccept-Encoding: identity\r\nContent-Length: {len(body)}\r\n"
         f"X-Query: q=a b&c=d#\r\nContent-Type: application/json\r\n\r\n{body}".encode()
     ]
 
