@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.ondisk import vespe
 from vespe.cli import main
+from vespe.projects.init import found_project
 
 HERE = Path(__file__).resolve().parent
 _USER_VARIABLES = ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
@@ -72,11 +72,10 @@ def shared() -> Path:
 
 @pytest.fixture
 def project(home: Path, tmp_path: Path) -> Path:
-    """A project made by `vespe init`, trusted, in a home of its own."""
+    """A project made as `vespe init` makes it, trusted, in a home of its own; in this process, since a thousand tests begin so."""
     directory = tmp_path / "project"
     directory.mkdir()
-    done = vespe("init", cwd=directory)
-    assert done.returncode == 0, done.stderr
+    found_project(str(directory))
     return directory
 
 

@@ -1,4 +1,4 @@
-"""What every released version wrote is still read: a project, its lock, a packed kit, a user's configuration, a conversation, a recording."""
+"""What every released version wrote is still read: projects, locks, kits, users' configurations, conversations, recordings."""
 
 import json
 import shutil
