@@ -99,13 +99,17 @@ def loaded_with(name: str) -> frozenset[str]:
     """Every module of vespe that importing `name` loads, itself included."""
     found, waiting = {name}, [name]
     while waiting:
-        module = waiting.pop()
-        for node in TREES[module].body:
-            if isinstance(node, (ast.Import, ast.ImportFrom)):
-                new = {imported.removeprefix("vespe.") for imported, _ in imports(module, node)} & MODULES.keys() - found
-                found |= new
-                waiting += new
+        new = loaded_by(waiting.pop()) - found
+        found |= new
+        waiting += new
     return frozenset(found)
+
+
+@cache
+def loaded_by(name: str) -> frozenset[str]:
+    """Every module of vespe that a module imports at its top."""
+    nodes = [node for node in TREES[name].body if isinstance(node, (ast.Import, ast.ImportFrom))]
+    return frozenset(imported.removeprefix("vespe.") for node in nodes for imported, _ in imports(name, node)) & MODULES.keys()
 
 
 def own_imports(name: str) -> Iterator[tuple[str, int]]:

@@ -32,6 +32,16 @@ if TYPE_CHECKING:
     import jsonschema
     import jsonschema_rs
     import jsonschema_specifications  # type: ignore[import-untyped]  # it has no types
+    import opentelemetry.exporter.otlp.proto.http.metric_exporter as otlp_metrics
+    import opentelemetry.exporter.otlp.proto.http.trace_exporter as otlp_traces
+    import opentelemetry.metrics as otel_metrics
+    import opentelemetry.propagate as otel_propagate
+    import opentelemetry.sdk.metrics as otel_sdk_metrics
+    import opentelemetry.sdk.metrics.export as otel_sdk_metrics_export
+    import opentelemetry.sdk.resources as otel_sdk_resources
+    import opentelemetry.sdk.trace as otel_sdk_trace
+    import opentelemetry.sdk.trace.export as otel_sdk_trace_export
+    import opentelemetry.trace as otel_trace
     import packaging.specifiers as packaging_specifiers
     import platformdirs
     import ray
@@ -58,6 +68,16 @@ __all__ = [
     "jsonschema",
     "jsonschema_rs",
     "jsonschema_specifications",
+    "otel_metrics",
+    "otel_propagate",
+    "otel_sdk_metrics",
+    "otel_sdk_metrics_export",
+    "otel_sdk_resources",
+    "otel_sdk_trace",
+    "otel_sdk_trace_export",
+    "otel_trace",
+    "otlp_metrics",
+    "otlp_traces",
     "packaging_specifiers",
     "platformdirs",
     "pwd",
@@ -81,6 +101,16 @@ __all__ = [
 _DOTTED: Final = {
     "concurrent_futures": "concurrent.futures",
     "email_utils": "email.utils",
+    "otel_metrics": "opentelemetry.metrics",
+    "otel_propagate": "opentelemetry.propagate",
+    "otel_sdk_metrics": "opentelemetry.sdk.metrics",
+    "otel_sdk_metrics_export": "opentelemetry.sdk.metrics.export",
+    "otel_sdk_resources": "opentelemetry.sdk.resources",
+    "otel_sdk_trace": "opentelemetry.sdk.trace",
+    "otel_sdk_trace_export": "opentelemetry.sdk.trace.export",
+    "otel_trace": "opentelemetry.trace",
+    "otlp_metrics": "opentelemetry.exporter.otlp.proto.http.metric_exporter",
+    "otlp_traces": "opentelemetry.exporter.otlp.proto.http.trace_exporter",
     "packaging_specifiers": "packaging.specifiers",
     "rich_box": "rich.box",
     "rich_console": "rich.console",

@@ -8,6 +8,17 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeAlias
 
 from vespe import defaults
+from vespe.lazy import (
+    otel_metrics,
+    otel_sdk_metrics,
+    otel_sdk_metrics_export,
+    otel_sdk_resources,
+    otel_sdk_trace,
+    otel_sdk_trace_export,
+    otel_trace,
+    otlp_metrics,
+    otlp_traces,
+)
 
 Command: TypeAlias = Callable[[Sequence[str]], int | None]
 _PATIENCE_S: Final = 2.0
@@ -58,28 +69,25 @@ def exporting(command: Command, note: Callable[[str], None]) -> Command:
 def _set_up() -> list[Callable[[], Any]]:
     """Set up what exports, and return what ends it with everything sent."""
     try:
-        from opentelemetry import metrics, trace
-        from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
-        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-        from opentelemetry.sdk.metrics import MeterProvider
-        from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
-        from opentelemetry.sdk.resources import Resource
-        from opentelemetry.sdk.trace import TracerProvider
-        from opentelemetry.sdk.trace.export import BatchSpanProcessor
+        resource = otel_sdk_resources.Resource.create({"service.version": defaults.VERSION, **_named()})
+        spans, durations = otlp_traces.OTLPSpanExporter(), otlp_metrics.OTLPMetricExporter()
     except ImportError:
         return []
-    if isinstance(trace.get_tracer_provider(), TracerProvider):
+    if isinstance(otel_trace.get_tracer_provider(), otel_sdk_trace.TracerProvider):
         return []
-    named = {} if os.environ.get("OTEL_SERVICE_NAME") else {"service.name": "vespe"}
-    resource = Resource.create(named | {"service.version": defaults.VERSION})
     ends: list[Callable[[], Any]] = []
     if os.environ.get("OTEL_TRACES_EXPORTER", "otlp") == "otlp":
-        tracers = TracerProvider(resource=resource, shutdown_on_exit=False)
-        tracers.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
-        trace.set_tracer_provider(tracers)
+        tracers = otel_sdk_trace.TracerProvider(resource=resource, shutdown_on_exit=False)
+        tracers.add_span_processor(otel_sdk_trace_export.BatchSpanProcessor(spans))
+        otel_trace.set_tracer_provider(tracers)
         ends.append(tracers.shutdown)
     if os.environ.get("OTEL_METRICS_EXPORTER", "otlp") == "otlp":
-        meters = MeterProvider([PeriodicExportingMetricReader(OTLPMetricExporter())], resource=resource, shutdown_on_exit=False)
-        metrics.set_meter_provider(meters)
+        reader = otel_sdk_metrics_export.PeriodicExportingMetricReader(durations)
+        meters = otel_sdk_metrics.MeterProvider([reader], resource=resource, shutdown_on_exit=False)
+        otel_metrics.set_meter_provider(meters)
         ends.append(meters.shutdown)
     return ends
+
+
+def _named() -> dict[str, str]:
+    return {} if os.environ.get("OTEL_SERVICE_NAME") else {"service.name": "vespe"}

@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from vespe import defaults, errors
 from vespe.documents import strict_json
+from vespe.lazy import otel_metrics, otel_propagate, otel_trace
 from vespe.models import Call, JsonObject, Outcome, Tool
 from vespe.records import dataclass
 
 if TYPE_CHECKING:
     from opentelemetry.context import Context
     from opentelemetry.metrics import Histogram
-    from opentelemetry.trace import Span
+    from opentelemetry.trace import Span, SpanKind, Tracer
 
 T = TypeVar("T")
 
@@ -42,9 +43,7 @@ _asked: Final = any(name.startswith("OTEL_") for name in os.environ)
 class Telemetry:
     """What tells spans and durations; `telemetry()` returns the one of this process."""
 
-    trace: Any
-    propagate: Any
-    tracer: Any
+    tracer: "Tracer"
     tool_duration: "Histogram"
     agent_duration: "Histogram"
     model_duration: "Histogram"
@@ -70,24 +69,24 @@ class Telemetry:
     def chat(self, provider: str, model: str | None) -> AbstractContextManager["OpenSpan"]:
         """Tell of one request to a model."""
         named = {"gen_ai.operation.name": "chat", "gen_ai.provider.name": provider, "gen_ai.request.model": model}
-        kind = self.trace.SpanKind.CLIENT
+        kind = otel_trace.SpanKind.CLIENT
         return self._open(f"chat {model}" if model else "chat", named, kind=kind, named=named, duration=self.model_duration)
 
     def serve_call(self, name: str, request: Mapping[str, str], carrier: Mapping[str, str]) -> AbstractContextManager["OpenSpan"]:
         """Tell of one `tools/call` of an MCP client, in the trace that its `params._meta` carries; `request` are more attributes."""
         attributes = {"mcp.method.name": "tools/call", "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": name, **request}
-        parent = self.propagate.extract(dict(carrier)) if carrier else None
-        return self._open(f"tools/call {name}", attributes, kind=self.trace.SpanKind.SERVER, parent=parent)
+        parent = otel_propagate.extract(dict(carrier)) if carrier else None
+        return self._open(f"tools/call {name}", attributes, kind=otel_trace.SpanKind.SERVER, parent=parent)
 
     def ask_server(self, attributes: Mapping[str, str]) -> dict[str, str]:
         """Say on the open span of a call that an MCP server is asked for it (one operation, one span); return what `_meta` must carry."""
-        self.trace.get_current_span().set_attributes({"mcp.method.name": "tools/call", **attributes})
+        otel_trace.get_current_span().set_attributes({"mcp.method.name": "tools/call", **attributes})
         return self.carrier()
 
     def carrier(self) -> dict[str, str]:
         """Return the open trace as whatever is asked next must be told it: `traceparent`, and `tracestate` and `baggage` where they are."""
         carrier: dict[str, str] = {}
-        self.propagate.inject(carrier)
+        otel_propagate.inject(carrier)
         return {key: value for key, value in carrier.items() if key in CARRIED}
 
     @contextmanager
@@ -96,22 +95,21 @@ class Telemetry:
         name: str,
         attributes: Mapping[str, Any],
         *,
-        kind: Any = None,
+        kind: "SpanKind | None" = None,
         parent: "Context | None" = None,
         named: Mapping[str, Any] | None = None,
         duration: "Histogram | None" = None,
     ) -> Iterator["OpenSpan"]:
-        kind = self.trace.SpanKind.INTERNAL if kind is None else kind
-        started = time.perf_counter()
+        kind = otel_trace.SpanKind.INTERNAL if kind is None else kind
+        started, outer = time.perf_counter(), sys.exception()
         span = self.tracer.start_span(name, context=parent, kind=kind, attributes=_known(attributes))
         opened = OpenSpan(span, _known(named or {}))
-        with self.trace.use_span(span, end_on_exit=True, record_exception=False, set_status_on_exception=False):
+        with otel_trace.use_span(span, end_on_exit=True, record_exception=False, set_status_on_exception=False):
             try:
                 yield opened
-            except BaseException as error:
-                opened.fail(_kind_of(error))
-                raise
             finally:
+                if (error := sys.exception()) is not None and error is not outer:
+                    opened.fail(_kind_of(error))
                 if duration is not None:
                     duration.record(time.perf_counter() - started, opened.named)
 
@@ -125,11 +123,9 @@ class OpenSpan:
 
     def fail(self, kind: str) -> None:
         """Say that it failed; `kind` is the code of the error."""
-        from opentelemetry.trace import StatusCode
-
         self.named["error.type"] = kind
         self.span.set_attribute("error.type", kind)
-        self.span.set_status(StatusCode.ERROR)
+        self.span.set_status(otel_trace.StatusCode.ERROR)
 
     def called(self, outcome: Outcome, arguments: Callable[[], Any]) -> None:
         """Say how a call ended; `arguments` returns them without secrets, and is asked only where content is told."""
@@ -180,18 +176,15 @@ def environment() -> dict[str, str]:
 @cache
 def _telemetry() -> Telemetry | None:
     try:
-        from opentelemetry import metrics, propagate, trace
+        meter = otel_metrics.get_meter("vespe", defaults.VERSION, schema_url=SCHEMA_URL)
     except ImportError:
         return None
-    meter = metrics.get_meter("vespe", defaults.VERSION, schema_url=SCHEMA_URL)
 
     def seconds(name: str, description: str, bounds: tuple[float, ...]) -> "Histogram":
         return meter.create_histogram(name, unit="s", description=description, explicit_bucket_boundaries_advisory=bounds)
 
     return Telemetry(
-        trace,
-        propagate,
-        trace.get_tracer("vespe", defaults.VERSION, schema_url=SCHEMA_URL),
+        otel_trace.get_tracer("vespe", defaults.VERSION, schema_url=SCHEMA_URL),
         seconds("gen_ai.execute_tool.duration", "How long a call of a tool took.", _CALL_BOUNDS_S),
         seconds("gen_ai.invoke_agent.duration", "How long a run of an agent took.", _AGENT_BOUNDS_S),
         seconds("gen_ai.client.operation.duration", "How long a request to a model took.", _CALL_BOUNDS_S),
