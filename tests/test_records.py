@@ -23,6 +23,8 @@ def point_class() -> Any:
         y: int = 0
         tags: list[str] = dataclasses.field(default_factory=list)
         secret: str = dataclasses.field(default="", repr=False, compare=False)
+        seen: list[int] = dataclasses.field(default_factory=list, init=False, repr=False, compare=False)
+        count: int = dataclasses.field(default=3, init=False, repr=False)
 
         def moved(self) -> Any:
             return dataclasses.replace(self, x=self.x + 1)  # type: ignore[type-var]  # it is decorated later
@@ -56,6 +58,13 @@ def test_values_and_defaults_are_set(made: Any) -> None:
     assert first.tags is not made(1).tags and made.kind == "point"
 
 
+def test_a_field_that_is_no_argument_is_set_anew_in_each(made: Any) -> None:
+    assert (made(1).seen, made(1).count) == ([], 3) and made(1).seen is not made(1).seen
+    for _ in range(2):
+        with pytest.raises(TypeError, match="count"):
+            made(1, count=4)
+
+
 def test_a_wrong_argument_is_refused_by_name(made: Any) -> None:
     for arguments, word in (({}, "'x'"), ({"x": 1, "z": 2}, "'z'")):
         for _ in range(2):
@@ -83,8 +92,8 @@ def test_a_value_cannot_be_changed_or_deleted(made: Any) -> None:
 
 
 def test_the_functions_of_dataclasses_take_it(made: Any) -> None:
-    assert [field.name for field in dataclasses.fields(made)] == ["x", "y", "tags", "secret"]
-    assert dataclasses.asdict(made(1)) == {"x": 1, "y": 0, "tags": [], "secret": ""} and made(1).moved() == made(2)
+    assert [field.name for field in dataclasses.fields(made)] == ["x", "y", "tags", "secret", "seen", "count"]
+    assert list(dataclasses.asdict(made(1)).values()) == [1, 0, [], "", [], 3] and made(1).moved() == made(2)
 
 
 def test_a_pattern_takes_it_apart(made: Any) -> None:

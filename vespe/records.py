@@ -40,8 +40,7 @@ def _dataclass(cls: type | None = None, **options: bool) -> Any:
 
 def _record(cls: type, kw_only: bool) -> type:
     annotations = vars(cls).get("__annotations__")
-    is_rare = any(isinstance(value, dataclasses.Field) and not value.init for value in vars(cls).values())
-    if annotations is None or is_rare or cls.__bases__ != (object,):  # Python 3.14 makes annotations when they are asked for
+    if annotations is None or cls.__bases__ != (object,):  # Python 3.14 makes annotations when they are asked for
         return dataclasses.dataclass(frozen=True, slots=True, kw_only=kw_only)(cls)
     names = tuple(name for name, hint in annotations.items() if "ClassVar[" not in str(hint))
     own = {name: value for name, value in vars(cls).items() if name not in ("__dict__", "__weakref__")}
@@ -89,16 +88,16 @@ def _constructor(made: Any, defaults: dict[str, Any], kw_only: bool) -> Any:
     taken, steps = ["self", *["*"] * kw_only], []
     for name in made.__slots__:
         default: Any = defaults.get(name, dataclasses.MISSING)
-        make: Any = dataclasses.MISSING
+        is_taken, make = True, dataclasses.MISSING
         if isinstance(default, dataclasses.Field):
-            default, make = default.default, default.default_factory
+            default, is_taken, make = default.default, default.init, default.default_factory
         scope |= {f"set_{name}": getattr(made, name).__set__, f"default_{name}": default, f"make_{name}": make}
-        if make is not dataclasses.MISSING:
-            taken.append(f"{name}=NEW")
-            steps.append(f"set_{name}(self, make_{name}() if {name} is NEW else {name})")
-        else:
-            taken.append(name if default is dataclasses.MISSING else f"{name}=default_{name}")
-            steps.append(f"set_{name}(self, {name})")
+        made_anew, has_default = make is not dataclasses.MISSING, default is not dataclasses.MISSING
+        if is_taken:
+            taken.append(name + ("=NEW" if made_anew else f"=default_{name}" if has_default else ""))
+            steps.append(f"set_{name}(self, {f'make_{name}() if {name} is NEW else ' if made_anew else ''}{name})")
+        elif made_anew or has_default:
+            steps.append(f"set_{name}(self, {f'make_{name}()' if made_anew else f'default_{name}'})")
     if hasattr(made, "__post_init__"):
         steps.append("self.__post_init__()")
     exec(f"def __init__({', '.join(taken)}):\n  " + "\n  ".join(steps or ["pass"]), scope)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vespe.files import digests
-from vespe.files.digests import File, TextDigest, Tree
+from vespe.files.digests import File, TextDigest, Tree, sha256
 
 PIECES = st.lists(st.sampled_from([b"\r", b"\n", b"\r\n", b"a", b"\0", b"\xff", b"#!"]), max_size=12)
 
@@ -66,3 +66,8 @@ def test_equal_files_that_move_are_each_renamed_once() -> None:
 def test_an_odd_root_is_named_without_a_slash() -> None:
     said = digests.changes({}, Tree(odd={"": "not a directory"}), prefix="tools/")
     assert said == ("tools is not a directory",)
+
+
+def test_the_quick_sha256_is_the_standard_library_s() -> None:
+    for data in (b"", b"abc", bytes(1000)):
+        assert sha256(data).hexdigest() == hashlib.sha256(data).hexdigest()

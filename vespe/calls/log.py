@@ -3,19 +3,20 @@
 import contextlib
 import errno
 import functools
-import hashlib
 import json
 import os
-import re
 import time
 from collections.abc import Callable, Collection, Iterator
 from typing import Final
 
-from vespe.documents import redaction, strict_json
+from vespe.calls.secrets import redacted
+from vespe.documents import strict_json
 from vespe.documents.strict_json import text_encoder
 from vespe.errors import InvalidDocument, StorageError
 from vespe.files import atomic, locations
+from vespe.files.digests import sha256
 from vespe.files.log_file import OLD, LogFile
+from vespe.lazy import pattern
 from vespe.models import JsonObject, JsonValue, Outcome, Tool
 
 MAX_LOG_BYTES: Final = 4 * 1024 * 1024
@@ -26,7 +27,7 @@ MAX_OUTPUTS: Final = 50
 _MAX_SAID: Final = 1000
 _MAX_ERROR: Final = 500
 _CANONICAL: Final = text_encoder(json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=repr))
-_OUTPUT = re.compile(r"[0-9a-f]{16}-[0-9a-f]{16}\.out\b")
+_OUTPUT = pattern(r"[0-9a-f]{16}-[0-9a-f]{16}\.out\b")
 """Also what a killed process left of one."""
 
 
@@ -136,20 +137,20 @@ def arguments_digest(arguments: JsonValue) -> str:
             arguments = strict_json.parse_json(arguments)
         except InvalidDocument:
             raw = arguments.encode("utf-8", "surrogatepass") if isinstance(arguments, str) else arguments
-            return hashlib.sha256(raw).hexdigest()
+            return sha256(raw).hexdigest()
     canonical = _CANONICAL(arguments)
-    return hashlib.sha256(canonical.encode("ascii")).hexdigest()
+    return sha256(canonical.encode("ascii")).hexdigest()
 
 
 def _failure(outcome: Outcome, secrets: Collection[str]) -> str:
     said = outcome.error.message[:_MAX_ERROR] if outcome.error else ""
-    return f',"error":{strict_json.compact_json(redaction.redact(said, secrets) if secrets else said)}'
+    return f',"error":{strict_json.compact_json(redacted(said, secrets))}'
 
 
 def shown_arguments(arguments: JsonValue | bytes, secrets: Collection[str]) -> str:
     """Return arguments as JSON, or as they are where they are no JSON, with `***` for each secret."""
     shown = arguments.decode("utf-8", "replace") if isinstance(arguments, bytes) else arguments
-    return strict_json.compact_json(redaction.redact(shown, secrets) if secrets else shown)
+    return strict_json.compact_json(redacted(shown, secrets))
 
 
 def _kept(arguments: JsonValue, secrets: Collection[str]) -> str:
@@ -171,7 +172,7 @@ def _directory() -> str:
 
 
 def _path(project_root: str) -> str:
-    name = hashlib.sha256(os.fsencode(os.path.realpath(project_root))).hexdigest()
+    name = sha256(os.fsencode(os.path.realpath(project_root))).hexdigest()
     return os.path.join(_directory(), f"{name}.jsonl")
 
 
@@ -191,7 +192,7 @@ def _last(path: str, limit: int, wanted: Callable[[JsonObject], bool]) -> list[J
         if len(found) >= limit:
             break
         with contextlib.suppress(InvalidDocument):
-            call = {"id": hashlib.sha256(line).hexdigest()[:8]} | strict_json.parse_object(line, limit=MAX_LOG_BYTES)
+            call = {"id": sha256(line).hexdigest()[:8]} | strict_json.parse_object(line, limit=MAX_LOG_BYTES)
             found += [call] if wanted(call) else []
     return found[::-1]
 

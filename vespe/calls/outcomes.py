@@ -7,7 +7,8 @@ from typing import Any, Final
 
 from vespe import defaults, errors
 from vespe.calls import log as call_log
-from vespe.documents import redaction, strict_json
+from vespe.calls.secrets import redacted
+from vespe.documents import strict_json
 from vespe.documents.strict_json import text_encoder
 from vespe.models import Execution, Failure, JsonValue, Outcome, Tool
 from vespe.schemas import validator as schema_validator
@@ -29,7 +30,7 @@ def finished(tool: Tool, execution: Execution, *, secrets: tuple[str, ...], star
             details = {"violations": [one.to_json() for one in violations]}
             raise errors.InvalidOutput(f"the result of {tool.name!r} breaks its output schema: {listed}", details=details)
     if secrets:
-        result, text = redaction.redact(result, secrets), ""
+        result, text = redacted(result, secrets), ""
     outcome = Outcome(
         tool=tool.name,
         uid=tool.uid,
@@ -93,7 +94,7 @@ def refused(tool: Tool, error: errors.VespeError) -> Outcome:
 
 def failed(tool: Tool, error: errors.VespeError, *, secrets: tuple[str, ...] = (), started: float | None = None) -> Outcome:
     """Return the Outcome of a call that failed, free of secrets."""
-    details: Any = redaction.redact(error.details, secrets) if secrets else error.details
+    details: Any = redacted(error.details, secrets)
     failure = Failure(
         code=error.code,
         message=_redacted_text(strict_json.repair_surrogates(str(error)), secrets),
@@ -118,4 +119,4 @@ def _without_secrets(kept: bytes, secrets: tuple[str, ...]) -> bytes:
 
 
 def _redacted_text(text: str, secrets: tuple[str, ...]) -> str:
-    return str(redaction.redact(text, secrets)) if secrets else text
+    return str(redacted(text, secrets))

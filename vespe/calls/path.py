@@ -5,8 +5,8 @@ import threading
 import time
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from dataclasses import field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from vespe import defaults, errors
@@ -24,8 +24,8 @@ from vespe.lazy import asyncio
 from vespe.models import Call, Execution, JsonObject, Outcome, Tool
 from vespe.processes import process
 from vespe.projects import user_config
-from vespe.projects.open_project import OpenProject
 from vespe.projects.workspace import Workspace
+from vespe.records import dataclass
 from vespe.tools import directory as tool_directory
 from vespe.tools.fields import MAX_TIMEOUT_S
 from vespe.trust import gate
@@ -33,6 +33,7 @@ from vespe.trust import gate
 if TYPE_CHECKING:
     from vespe.calls.executors.mcp.sessions import Sessions
     from vespe.processes.sandbox.held import Policy
+    from vespe.projects.open_project import OpenProject
 
 __all__ = ["CallPath", "as_told", "checked_inputs", "itself", "open_path", "parsed_arguments", "refused"]
 
@@ -40,7 +41,7 @@ _RAISED: Final = (errors.UsageError, errors.NotFound, errors.InvalidDocument, er
 """There was no call to make: these are raised. Every other failure is an Outcome's error."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CallPath:
     """Runs calls in one project: every call goes through here, whoever makes it.
 
@@ -59,10 +60,11 @@ class CallPath:
     environment: Mapping[str, str] | None = None
     directory: str | None = None
     progress: Callable[[str], None] | None = None
-    live: OpenProject | None = None
+    live: "OpenProject | None" = None
     log: call_log.CallLog | None = None
     sessions: "Sessions | None" = None
-    _pinned: dict[str | None, bool] = field(default_factory=dict, init=False, repr=False)
+    _kept: JsonObject = field(default_factory=dict, init=False, repr=False, compare=False)
+    _pinned: dict[str | None, bool] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def now(self) -> "CallPath":
         """Return this path with the project as it is now; only one with `live` sees that it changed."""
@@ -78,11 +80,11 @@ class CallPath:
     @property
     def user(self) -> user_config.UserConfig:
         """The user's own configuration, as this project tightens it."""
-        return self._user if self.live is None else self.live.user
-
-    @cached_property
-    def _user(self) -> user_config.UserConfig:
-        return user_config.narrowed(user_config.load_user_config(), self.workspace.config.document)
+        if self.live is not None:
+            return self.live.user
+        if "user" not in self._kept:
+            self._kept["user"] = user_config.narrowed(user_config.load_user_config(), self.workspace.config.document)
+        return cast(user_config.UserConfig, self._kept["user"])
 
     def check_trust(self) -> None:
         """Raise NotTrusted where the project as a whole may not run anything: what is sent elsewhere asks this first."""
@@ -296,11 +298,11 @@ class CallPath:
     @property
     def _without_secrets(self) -> Mapping[str, str]:
         """The environment of a tool that declares no secret; made once where the environment is the caller's own copy."""
-        return process.child_environment(os.environ, {}) if self.environment is None else self._allowed
-
-    @cached_property
-    def _allowed(self) -> Mapping[str, str]:
-        return process.child_environment(self._environ(), {})
+        if self.environment is None:
+            return process.child_environment(os.environ, {})
+        if "allowed" not in self._kept:
+            self._kept["allowed"] = process.child_environment(self.environment, {})
+        return cast(Mapping[str, str], self._kept["allowed"])
 
     def _log(self, tool: Tool, call: Call, outcome: Outcome, secrets: tuple[str, ...]) -> Outcome:
         log = self.log or call_log.CallLog(self.workspace.root, keep_arguments=self.keep_arguments)
@@ -318,6 +320,8 @@ def open_path(
     sessions: "Sessions | None" = None,
 ) -> CallPath:
     """Return a path for a process that lives: what it reads it reads again only where that changed, and its log stays open."""
+    from vespe.projects.open_project import OpenProject
+
     return CallPath(
         workspace=workspace,
         registry=ToolRegistry() if registry is None else registry,

@@ -1,6 +1,9 @@
-"""Under which names a tool's secret is looked up: a kit's own name for it first, and never another kit's."""
+"""Under which names a tool's secret is looked up, a kit's own name for it first and never another kit's; and its value taken out again."""
 
+from collections.abc import Collection
 from typing import Final
+
+from vespe.models import JsonValue
 
 _OWN: Final = "VESPE_"
 _APART: Final = "__"
@@ -20,3 +23,12 @@ def names_of_secret(name: str, *, kit_id: str | None) -> tuple[str, ...]:
 def scoped_name(name: str, kit_id: str) -> str:
     """Return the variable in which the secret `name` is one kit's alone."""
     return f"{_OWN}{kit_id.upper()}{_APART}{name}"
+
+
+def redacted(value: JsonValue, secrets: Collection[str]) -> JsonValue:
+    """Return `value` with `***` for each secret in it (`redaction.redact`), the same value where there is no secret to find."""
+    if not secrets:
+        return value
+    from vespe.documents import redaction
+
+    return redaction.redact(value, secrets)

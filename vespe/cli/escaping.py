@@ -1,11 +1,11 @@
 """Make text from elsewhere inert: what can steer a terminal, hide or reorder what a person reads stands as an escape."""
 
-import re
 from collections.abc import Callable
 
 from vespe.documents.unseen import is_seen
+from vespe.lazy import pattern
 
-_UNUSUAL = re.compile("[^ -~]")
+_UNUSUAL = pattern("[^ -~]")
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _SPACE = str.maketrans("", "", "\n\t")
 

@@ -9,9 +9,10 @@ import click
 
 from vespe.cli.escaping import inert, inert_json, inert_line
 from vespe.documents import strict_json
+from vespe.lazy import pattern
 from vespe.models import JsonValue
 
-_JSON: Final = re.compile(r'("(?:[^"\\]|\\.)*")(?=:)|("(?:[^"\\]|\\.)*")|(-?\d[\d.eE+-]*|true|false|null)')
+_JSON: Final = pattern(r'("(?:[^"\\]|\\.)*")(?=:)|("(?:[^"\\]|\\.)*")|(-?\d[\d.eE+-]*|true|false|null)')
 
 
 def note(text: str) -> None:

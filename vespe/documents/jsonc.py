@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NoReturn
 
 from vespe.errors import InvalidDocument
+from vespe.lazy import pattern
 from vespe.models import JsonObject, JsonValue
 
-_SPACE: Final = re.compile(r"(?:[ \t\r\n\ufeff]+|//[^\r\n]*|/\*.*?\*/)*", re.DOTALL)
-_STRING: Final = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
-_WORD: Final = re.compile(r"[-+.\w]+")
+_SPACE: Final = pattern(r"(?:[ \t\r\n\ufeff]+|//[^\r\n]*|/\*.*?\*/)*", re.DOTALL)
+_STRING: Final = pattern(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
+_WORD: Final = pattern(r"[-+.\w]+")
 _MAX_DEPTH: Final = 200
 
 
@@ -153,7 +154,7 @@ def as_object(node: Node, *, path: str = "") -> JsonObject:
     return node.value
 
 
-_REST_OF_LINE: Final = re.compile(r"[ \t]*(?://[^\r\n]*|/\*[^\r\n]*?\*/)?[ \t]*(?=\r?\n|\Z)")
+_REST_OF_LINE: Final = pattern(r"[ \t]*(?://[^\r\n]*|/\*[^\r\n]*?\*/)?[ \t]*(?=\r?\n|\Z)")
 _INDENT: Final = "  "
 
 

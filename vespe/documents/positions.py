@@ -1,17 +1,17 @@
 """From a JSON Pointer to the line and column where its value begins, in the text of a JSON, JSONL or YAML file."""
 
-import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Final, TypeAlias
 
 from vespe.documents import safe_yaml, strict_json
 from vespe.documents.pointers import escape_pointer, pointer_to
 from vespe.errors import InvalidDocument
+from vespe.lazy import pattern
 
 Position: TypeAlias = tuple[int, int]
 """Line and column, both from 1, the column in characters."""
 START: Final = (1, 1)
-_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[][{},:]|[^\s\][{},:"]+')
+_TOKEN: Final = pattern(r'"(?:[^"\\]|\\.)*"|[][{},:]|[^\s\][{},:"]+')
 
 
 def locate(text: str, pointers: Collection[str], *, kind: str = "json") -> dict[str, Position]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cached_property
 from typing import Final, NamedTuple, Self, TypeAlias
 
+from vespe.lazy import pattern
 from vespe.models import JsonValue
 from vespe.records import dataclass
 
@@ -23,9 +24,9 @@ _BASE64: Final = (*_STANDARD[:-2], "+-", "/_")
 _Span: TypeAlias = tuple[int, int]
 _Match: TypeAlias = re.Match[str]
 
-_LINE_END: Final = re.compile(r"[\r\n]")
-_PERCENT: Final = re.compile(r"%[0-9A-Fa-f]{2}")
-_ESCAPE: Final = re.compile(
+_LINE_END: Final = pattern(r"[\r\n]")
+_PERCENT: Final = pattern(r"%[0-9A-Fa-f]{2}")
+_ESCAPE: Final = pattern(
     r"\\(?:u[dD][89abAB][0-9A-Fa-f]{2}\\u[dD][c-fC-F][0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2}|U00(?:0[0-9A-Fa-f]|10)[0-9A-Fa-f]{4}|[nrtbf\"'\\/])"
 )
 _SHORT_ESCAPES: Final = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}

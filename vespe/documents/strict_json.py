@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
@@ -11,6 +10,7 @@ from vespe.documents.nesting import deeper_than
 from vespe.documents.pointers import escape_pointer
 from vespe.errors import InvalidDocument, StorageError
 from vespe.files.atomic import read_bytes
+from vespe.lazy import pattern
 from vespe.models import JsonObject, JsonValue
 
 
@@ -36,9 +36,9 @@ def text_encoder(encoder: json.JSONEncoder) -> Callable[[Any], str]:
 
 
 _MAX_INTEGER_DIGITS = 4300
-_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*"|[][{}]')
+_BRACKET = pattern(r'"(?:[^"\\]|\\.)*"|[][{}]')
 _COMPACT = text_encoder(json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")))
-_TOKEN = re.compile(r'(?P<key>"(?:[^"\\]|\\.)*")\s*:|"(?:[^"\\]|\\.)*"|[{}]|[-+.\w]+')
+_TOKEN = pattern(r'(?P<key>"(?:[^"\\]|\\.)*")\s*:|"(?:[^"\\]|\\.)*"|[{}]|[-+.\w]+')
 
 
 def parse_json(data: bytes | str, *, path: str = "", limit: int = defaults.MAX_FILE_BYTES) -> JsonValue:

@@ -1,11 +1,10 @@
 """Which characters a person does not see, or takes for a plain space: one table for names, for terminals and for reviews; pure."""
 
-import re
 from typing import Final
 
-_BLANK: Final = re.compile(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U0001d159\U000e0100-\U000e01ef]"
-)
+from vespe.lazy import pattern
+
+_BLANK: Final = pattern("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U0001d159\U000e0100-\U000e01ef]")
 """What is a letter, a mark or a symbol by its category, and nothing to the eye: fillers, blanks, selectors of variants."""
 
 

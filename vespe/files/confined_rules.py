@@ -7,6 +7,7 @@ from fnmatch import fnmatchcase
 from typing import Final, NamedTuple
 
 from vespe import defaults
+from vespe.lazy import pattern
 
 NEVER: Final = frozenset({".git", defaults.PROJECT_DIR})
 """Names that no write may pass through, whatever is configured: hooks, tools and approvals stand there."""
@@ -41,7 +42,7 @@ _ENDINGS: Final = (".code-workspace", ".sublime-project")
 _OF_A_REPOSITORY: Final = frozenset({"config", "config.worktree", "hooks", "info", "modules", "objects", "refs", "worktrees"})
 _MAY_WRITE: Final = "VESPE_FILES_MAY_WRITE"
 _NEVER_READ: Final = "VESPE_FILES_NEVER_READ"
-_SHORT: Final = re.compile(r"([^.~]{1,6})~[0-9]+(\..*)?")
+_SHORT: Final = pattern(r"([^.~]{1,6})~[0-9]+(\..*)?")
 _INVISIBLE: Final = dict.fromkeys([*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF])
 
 
@@ -115,8 +116,8 @@ def _fits(parts: Sequence[str], patterns: Iterable[str], root: str) -> bool:
     if not patterns:
         return False
     names = [folded(part) for part in parts]
-    for pattern in patterns:
-        whole = re.sub(r"^(\./+)+", "", pattern).strip("/").casefold()
+    for written in patterns:
+        whole = re.sub(r"^(\./+)+", "", written).strip("/").casefold()
         for wanted in (whole, whole.replace("**/", "")):
             shown = names if "/" not in wanted else ["/".join(names[: at + 1]) for at in range(len(names))]
             if any(fnmatchcase(name, wanted) for name in shown):

@@ -1,11 +1,22 @@
 """The digest of a tree and what differs between two: pure, from the digests of files."""
 
-import hashlib
+import contextlib
+import importlib
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from vespe.lazy import hashlib
 from vespe.records import dataclass
+
+if TYPE_CHECKING:
+    from hashlib import sha256 as sha256
+else:
+    # Python's own: `hashlib` loads OpenSSL, which takes 3 ms, and is the faster one only for what is large.
+    for _module in ("_sha2", "_sha256", "hashlib"):
+        with contextlib.suppress(ImportError):
+            sha256 = importlib.import_module(_module).sha256
+            break
 
 SCHEME: Final = "v1:"
 _SOURCES: Final = (".py", ".json", ".md")

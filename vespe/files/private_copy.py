@@ -2,7 +2,6 @@
 
 import contextlib
 import functools
-import hashlib
 import os
 import stat
 import time
@@ -10,6 +9,7 @@ from collections.abc import Iterator
 
 from vespe.files import atomic, staging, walk
 from vespe.files.digests import TextDigest, Tree, keeps_line_ends
+from vespe.lazy import hashlib
 
 _YOUNG_S = 10.0
 _MOST_SEEN = 10_000

@@ -5,13 +5,13 @@ import re
 from collections.abc import Collection
 
 from vespe.errors import AddressRefused, Refused
-from vespe.lazy import ipaddress
+from vespe.lazy import ipaddress, pattern
 from vespe.records import dataclass
 
-_SHAPE = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://([^/?#]*)([^?#]*)(\?[^#]*)?(?:#.*)?", re.DOTALL)
-_AUTHORITY = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]+))(?::([0-9]{1,5}))?")
-_NUMBER = re.compile(r"[0-9]+|0[xX][0-9A-Fa-f]*")
-_NOT_IN_A_TARGET = re.compile(r"[^!$%&'()*+,\-./0-9:;=?@A-Z_a-z~\[\]]")
+_SHAPE = pattern(r"([A-Za-z][A-Za-z0-9+.-]*)://([^/?#]*)([^?#]*)(\?[^#]*)?(?:#.*)?", re.DOTALL)
+_AUTHORITY = pattern(r"(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]+))(?::([0-9]{1,5}))?")
+_NUMBER = pattern(r"[0-9]+|0[xX][0-9A-Fa-f]*")
+_NOT_IN_A_TARGET = pattern(r"[^!$%&'()*+,\-./0-9:;=?@A-Z_a-z~\[\]]")
 _PORTS = {"http": 80, "https": 443}
 _MAX_NAME, _MAX_LABEL, _MAX_PORT = 253, 63, 65535
 

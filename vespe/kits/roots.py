@@ -1,7 +1,6 @@
 """Kits on this machine: the roots that hold them, in the order in which the first hit wins."""
 
 import os
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
@@ -10,11 +9,11 @@ from vespe import defaults
 from vespe.documents import fields, strict_json
 from vespe.errors import InvalidDocument, KitNotFound, StorageError
 from vespe.files import locations, ownership
-from vespe.lazy import difflib
+from vespe.lazy import difflib, pattern
 from vespe.models import JsonObject, Kit
 from vespe.tools import allowances
 
-KIT_ID: Final = re.compile(r"[a-z0-9][a-z0-9_]{0,63}")
+KIT_ID: Final = pattern(r"[a-z0-9][a-z0-9_]{0,63}")
 """What a kit's id looks like; use it with fullmatch, since `$` would take a final newline."""
 KITS_DIR: Final = "kits"
 LINK: Final = "link"

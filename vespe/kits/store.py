@@ -1,9 +1,7 @@
 """The content-addressed store of installed kits in the user data directory: staged aside, put in whole, verified, taken out."""
 
 import contextlib
-import hashlib
 import os
-import re
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import Final
@@ -12,13 +10,14 @@ from vespe.errors import InvalidDocument, StorageError
 from vespe.files import atomic, digests, locations, walk
 from vespe.files import staging as files_staging
 from vespe.files.digests import SCHEME, File
+from vespe.lazy import hashlib, pattern
 
 STORE: Final = "store"
 MANIFEST: Final = "manifest"
 """Beside the kit's directory: the lines that its digest is the SHA-256 of, so that every file's hash can be believed."""
 _MAX_MANIFEST: Final = 32 * 1024 * 1024
-_DIGEST: Final = re.compile(r"v1:([0-9a-f]{64})")
-_PLACE: Final = re.compile(r"v1-([0-9a-f]{64})")
+_DIGEST: Final = pattern(r"v1:([0-9a-f]{64})")
+_PLACE: Final = pattern(r"v1-([0-9a-f]{64})")
 
 
 def store_dir() -> str:

@@ -3,7 +3,6 @@
 import contextlib
 import errno
 import os
-import re
 import selectors
 import threading
 import time
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from vespe import defaults
 from vespe.errors import Interrupted, InvalidArguments, OutputTooLarge, TimedOut, ToolExecutionError
+from vespe.lazy import pattern
 from vespe.processes.signals import interruptible, uninterruptible
 from vespe.processes.supervised_tree import Supervised, payload
 from vespe.records import dataclass
@@ -19,7 +19,7 @@ from vespe.records import dataclass
 if TYPE_CHECKING:
     from vespe.processes.sandbox.held import Policy
 
-_SAID = re.compile(rb"[ES] [0-9]{1,9}|F [0-9]{1,9} [a-z]+")
+_SAID = pattern(rb"[ES] [0-9]{1,9}|F [0-9]{1,9} [a-z]+")
 """What the supervisor says on its status pipe; a tool that runs as root can write anything else into it."""
 _PATIENCE_S = 0.4
 """How long after a tree's last KILL the call still waits for its supervisor."""

@@ -1,6 +1,5 @@
 """What the user says of one provider of models: where it answers, the key or where it stands; checked, and never the project's."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import field, fields
 from typing import Final
@@ -8,12 +7,13 @@ from typing import Final
 from vespe.documents.pointers import escape_pointer
 from vespe.errors import InvalidDocument, Refused, UsageError
 from vespe.http.addresses import Url, parse_url
+from vespe.lazy import pattern
 from vespe.models import JsonValue
 from vespe.records import dataclass
 
-_VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_LOOPBACK: Final = re.compile(r"127\.[0-9.]+|::1|localhost")
+_VARIABLE: Final = pattern(r"[A-Za-z_][A-Za-z0-9_]*")
+_TOKEN: Final = pattern(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_LOOPBACK: Final = pattern(r"127\.[0-9.]+|::1|localhost")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,6 @@
 
 import copy
 import os
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from typing import Final
@@ -14,8 +13,8 @@ from vespe.errors import InvalidDocument, NotFound, UsageError
 from vespe.files import atomic, locations
 from vespe.files.atomic import sweep_beside
 from vespe.files.confined_rules import Rules
+from vespe.lazy import pattern
 from vespe.models import JsonObject, JsonValue
-from vespe.projects import provider_settings
 from vespe.records import dataclass
 
 _PROJECTS_OWN: Final = ("lint", "tool_budget")
@@ -24,7 +23,7 @@ KEYS: Final = ("agent", "allow_hosts", "allowed_signers", "approvals", "files", 
 SANDBOX: Final = ("off", "auto", "require")
 """From the widest to the tightest."""
 MASK: Final = "********"
-_SENSITIVE: Final = re.compile(r"(?i)(key|token|secret|password)(?!.*_env$)")
+_SENSITIVE: Final = pattern(r"(?i)(key|token|secret|password)(?!.*_env$)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +88,8 @@ def set_value(key: str, value: JsonValue) -> None:
     """
     *parents, last = _parts(key)
     if [*parents, last][0] == "providers":
+        from vespe.projects import provider_settings
+
         provider_settings.refuse_unusable(key, value)
 
     def change(document: JsonObject) -> None:
@@ -192,6 +193,8 @@ def _checked(document: JsonObject, path: str) -> UserConfig:
                 pointer = f"/{group}/{escape_pointer(name)}"
                 # What is wrong may be a secret all the same: it is not quoted.
                 raise InvalidDocument(f"must be {wanted}", path=path, pointer=pointer)
+    if providers:
+        from vespe.projects import provider_settings
     for name, value in providers.items():
         provider_settings.read_settings(name, value, path=path)
     if sandbox not in SANDBOX:

@@ -1,8 +1,9 @@
 """Where subschemas stand inside a JSON Schema, draft 4 to 2020-12, and how each is reached; pure, and tolerant of nonsense."""
 
-import re
 from collections.abc import Iterator
 from typing import Any, Final, TypeAlias
+
+from vespe.lazy import pattern
 
 Steps: TypeAlias = tuple[str | int, ...]
 
@@ -21,7 +22,7 @@ IN_PLACE: Final = frozenset((*_IN_PLACE_ONE, *_IN_PLACE_MANY, *_IN_PLACE_NAMED))
 """Keywords whose subschemas judge the same value as the schema that they stand in."""
 REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
 
-_PERCENT: Final = re.compile(rb"%([0-9A-Fa-f]{2})")
+_PERCENT: Final = pattern(rb"%([0-9A-Fa-f]{2})")
 
 _ONE: Final = (*_IN_PLACE_ONE, *_CHILD_ONE)
 _MANY: Final = (*_IN_PLACE_MANY, *_CHILD_MANY)

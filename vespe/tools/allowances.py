@@ -6,13 +6,14 @@ from typing import Any, Final
 
 from vespe.errors import Refused
 from vespe.http import addresses
+from vespe.lazy import pattern
 from vespe.records import dataclass
 from vespe.schemas.explain import describe, short
 
 TYPES: Final = ("python_script", "shell_command", "http_request", "wasm", "rust_function")
 KEYS: Final = ("allow_types", "allow_hosts", "secrets")
-_HOST: Final = re.compile(r"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]{0,252})|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?")
-_SECRET: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_HOST: Final = pattern(r"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]{0,252})|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?")
+_SECRET: Final = pattern(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,19 +1,19 @@
 """The keys of a tool's config.json but for what runs it: the type and the bounds of each, in plain Python."""
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, TypeAlias
 
 from vespe.documents.pointers import pointer_to
+from vespe.lazy import pattern
 from vespe.schemas.explain import describe, short
 from vespe.tools.permissions import LISTS, MAX_MEMORY_MB
 
 Found: TypeAlias = tuple[str, str] | tuple[str, str, str]
 """A JSON Pointer into config.json, what is wrong there, and what it is about where the pointer does not say."""
 
-NAME_PATTERN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
-UID_PATTERN: Final = re.compile(r"tool-[a-z0-9][a-z0-9_-]{0,58}")
-SECRET_PATTERN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+NAME_PATTERN: Final = pattern(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
+UID_PATTERN: Final = pattern(r"tool-[a-z0-9][a-z0-9_-]{0,58}")
+SECRET_PATTERN: Final = pattern(r"[A-Za-z_][A-Za-z0-9_]*")
 MAX_TIMEOUT_S: Final = 86_400
 MAX_OUTPUT_LIMIT: Final = 1 << 30
 _HINTS: Final = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")

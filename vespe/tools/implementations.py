@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, TypeAlias
 
 from vespe.documents.pointers import pointer_to
+from vespe.lazy import pattern
 from vespe.schemas.explain import describe, short
 from vespe.tools.fields import Found
 from vespe.tools.templates import input_names
@@ -28,13 +29,13 @@ STYLES: Final = ("simple", "label", "matrix", "form", "spaceDelimited", "pipeDel
 """How a value that is a list or an object is written: OpenAPI's names, one of Swagger's, and `json`."""
 _AUTH: Final = {"bearer": ("token",), "basic": ("username", "password"), "header": ("name", "value"), "query": ("name", "value")}
 _CONTENTS: Final[dict[str, Any]] = {"json": object, "form": (dict, str), "multipart": (dict, str), "binary": str, "text": str}
-_URL: Final = re.compile(r"https?://(?P<authority>[^/?#]*).*", re.IGNORECASE)
-_AUTHORITY: Final = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::(?P<port>[0-9]{1,5}))?")
-_TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}")
-_SECRET: Final = re.compile(r"\$\{env:(?:(?P<name>[A-Za-z_][A-Za-z0-9_]*)\})?")
+_URL: Final = pattern(r"https?://(?P<authority>[^/?#]*).*", re.IGNORECASE)
+_AUTHORITY: Final = pattern(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::(?P<port>[0-9]{1,5}))?")
+_TOKEN: Final = pattern(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}")
+_SECRET: Final = pattern(r"\$\{env:(?:(?P<name>[A-Za-z_][A-Za-z0-9_]*)\})?")
 _MCP_ARGS: Final = frozenset(("command", "url", "headers", "digest"))
-_RUST_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
-_DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
+_RUST_NAME: Final = pattern(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
+_DIGEST: Final = pattern(r"sha256:[0-9a-f]{64}")
 _AT: Final = "/implementation_details"
 _ELSEWHERE: Final = ("name", "description", "kit_id", "version", "tags", "schema", "permissions", "annotations")
 

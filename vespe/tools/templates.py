@@ -6,11 +6,12 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from vespe.errors import InvalidArguments, Refused
+from vespe.lazy import pattern
 from vespe.records import dataclass
 from vespe.schemas.subschemas import IN_PLACE, REFERENCES, References, children
 
-_PIECE = re.compile(r"\$\{env:(?P<secret>[A-Za-z_][A-Za-z0-9_]*)\}|\{(?P<name>[^{}]*)\}")
-_LIKE_A_NAME = re.compile(r"(?:env:.*|[A-Za-z_][A-Za-z0-9_.-]*)", re.DOTALL)
+_PIECE = pattern(r"\$\{env:(?P<secret>[A-Za-z_][A-Za-z0-9_]*)\}|\{(?P<name>[^{}]*)\}")
+_LIKE_A_NAME = pattern(r"(?:env:.*|[A-Za-z_][A-Za-z0-9_.-]*)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)

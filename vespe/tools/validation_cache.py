@@ -1,7 +1,6 @@
 """What validation said of the tools of one directory, kept in the user's cache; losing it costs time only."""
 
 import contextlib
-import hashlib
 import json
 import os
 from functools import cache
@@ -10,6 +9,7 @@ from typing import Any, Final
 from vespe import defaults
 from vespe.errors import InvalidDocument, StorageError
 from vespe.files import atomic, locations
+from vespe.files.digests import sha256
 from vespe.tools import directory as tool_directory
 from vespe.tools.directory import Verdict
 
@@ -32,7 +32,7 @@ class Verdicts:
         stated = None if self._limits is None else [self._limits.types, self._limits.hosts, self._limits.secrets]
         about = [_FORMAT, defaults.VERSION, code_digest(), os.path.abspath(directory), kit_id, stated]
         self._about = json.loads(json.dumps(about))
-        name = hashlib.sha256(os.fsencode(os.path.abspath(directory))).hexdigest()[:32]
+        name = sha256(os.fsencode(os.path.abspath(directory))).hexdigest()[:32]
         self._path = os.path.join(locations.user_cache_dir(), "scan", f"{name}.json")
         self._kit_id = kit_id
         self._kept: dict[str, list[Any]] = _load(self._path, self._about)
@@ -41,7 +41,7 @@ class Verdicts:
 
     def of(self, uid: str, config: bytes) -> Verdict:
         """Return the verdict on a tool directory's config.json, from the cache where it holds the very same bytes."""
-        digest = hashlib.sha256(config).hexdigest()
+        digest = sha256(config).hexdigest()
         row = self._kept.get(uid)
         if row is None or row[0] != digest:
             row = [digest, *tool_directory.verdict(config, uid=uid, kit_id=self._kit_id, limits=self._limits)]
@@ -71,7 +71,7 @@ def code_digest() -> str:
         with contextlib.suppress(OSError), os.scandir(os.path.join(package, name)) as entries:
             files = ((entry, entry.stat()) for entry in entries if entry.name.endswith((".py", ".json")))
             found += ((f"{name}/{entry.name}", status.st_size, status.st_mtime_ns) for entry, status in files)
-    return hashlib.sha256(repr(sorted(found)).encode("utf-8", "replace")).hexdigest()[:16]
+    return sha256(repr(sorted(found)).encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def _load(path: str, about: list[Any]) -> dict[str, list[Any]]:
@@ -87,4 +87,4 @@ def _load(path: str, about: list[Any]) -> dict[str, list[Any]]:
 
 
 def _checksum(body: bytes) -> bytes:
-    return hashlib.sha256(body).hexdigest().encode("ascii")
+    return sha256(body).hexdigest().encode("ascii")

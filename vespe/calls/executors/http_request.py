@@ -6,7 +6,8 @@ from typing import Any, Final, NoReturn
 from vespe import defaults
 from vespe.calls.executors import http_templates
 from vespe.calls.executors.base import Context
-from vespe.documents import pointers, redaction, strict_json
+from vespe.calls.secrets import redacted
+from vespe.documents import pointers, strict_json
 from vespe.errors import InvalidDocument, InvalidOutput, InvalidTool, ToolExecutionError
 from vespe.http import bodies, client
 from vespe.models import Execution, JsonObject, JsonValue, Tool
@@ -101,7 +102,7 @@ def _result(response: client.Response, text: str, expected: str | None) -> JsonV
 
 def _failure(response: client.Response, text: str, context: Context) -> ToolExecutionError:
     # Before it is cut, or a secret that the server echoes could stand cut in two, and so unseen.
-    whole = str(redaction.redact(text, tuple(context.secrets.values()))) if context.secrets else text
+    whole = str(redacted(text, tuple(context.secrets.values())))
     excerpt = _cut(" ".join(whole.split()), _MESSAGE_EXCERPT)
     headers = {name: value for name, value in response.headers if name in _SHOWN_HEADERS}
     return ToolExecutionError(

@@ -11,18 +11,18 @@ from vespe.calls.executors.http_styles import Style, as_it_is, encoded
 from vespe.errors import InvalidArguments, InvalidTool, Refused
 from vespe.http.addresses import parse_url
 from vespe.http.client import Request
-from vespe.lazy import urls
+from vespe.lazy import pattern, urls
 from vespe.models import JsonObject, JsonValue, Tool
 from vespe.tools import templates
 from vespe.tools.implementations import HTTP_ARGS, METHODS, OWN_HEADERS
 
 ARGUMENTS: Final = HTTP_ARGS
 
-_URL = re.compile(r"(https?://[^/?#]*)([^?#]*)(\?[^#]*)?(?:#.*)?", re.DOTALL | re.IGNORECASE)
-_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_HEADER_TEXT = re.compile(r"[\x20-\x7e]*")
-_COOKIE_TEXT = re.compile(r"[\x20-\x3a\x3c-\x7e]*")
-_ENCODED_SECRET = re.compile(r"%24%7Benv%3A([A-Za-z0-9_]+)%7D")
+_URL = pattern(r"(https?://[^/?#]*)([^?#]*)(\?[^#]*)?(?:#.*)?", re.DOTALL | re.IGNORECASE)
+_TOKEN = pattern(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_HEADER_TEXT = pattern(r"[\x20-\x7e]*")
+_COOKIE_TEXT = pattern(r"[\x20-\x3a\x3c-\x7e]*")
+_ENCODED_SECRET = pattern(r"%24%7Benv%3A([A-Za-z0-9_]+)%7D")
 _AUTH: Final = {"bearer": ("token",), "basic": ("username", "password"), "header": ("name", "value"), "query": ("name", "value")}
 
 

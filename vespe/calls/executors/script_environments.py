@@ -1,6 +1,5 @@
 """Environments of their own for scripts with dependencies: made once in the user's cache directory, kept by their digest."""
 
-import hashlib
 import os
 import re
 import sys
@@ -11,7 +10,8 @@ from typing import Any, Final
 from vespe import defaults
 from vespe.errors import InvalidDocument, ToolExecutionError
 from vespe.files import atomic, locations, staging
-from vespe.lazy import packaging_specifiers, tomllib
+from vespe.files.digests import sha256
+from vespe.lazy import packaging_specifiers, pattern, tomllib
 from vespe.processes import process
 from vespe.records import dataclass
 
@@ -22,7 +22,7 @@ _ELSEWHERE: Final = {"PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_USER", "PIP_RE
 """Settings of pip that would put what is installed elsewhere than into the environment."""
 _CONFIGURATION: Final = ("XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "NETRC")
 """Where pip looks for its own files, beside the home directory."""
-_BROKEN: Final = re.compile(r"after connection broken by '(.*)':")
+_BROKEN: Final = pattern(r"after connection broken by '(.*)':")
 _PROXIES: Final = ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy")
 
 
@@ -42,7 +42,7 @@ def interpreter(
     Raises ToolExecutionError with the dependency that cannot be had, StorageError, TimedOut, Interrupted.
     """
     root = os.path.join(locations.user_cache_dir(), "envs")
-    digest = hashlib.sha256("\n".join((sys.version, sys.prefix, *dependencies)).encode()).hexdigest()
+    digest = sha256("\n".join((sys.version, sys.prefix, *dependencies)).encode()).hexdigest()
     python = os.path.join(root, digest, "bin", "python")
     if os.path.exists(python):
         return python

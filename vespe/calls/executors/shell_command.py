@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from vespe import defaults
 from vespe.calls.executors.base import Context
-from vespe.documents import redaction, strict_json
+from vespe.calls.secrets import redacted
+from vespe.documents import strict_json
 from vespe.documents.pointers import pointer_to
 from vespe.errors import InvalidArguments, InvalidDocument, InvalidOutput, InvalidTool, ToolExecutionError
 from vespe.models import Execution, Implementation, JsonObject, JsonValue, Tool
@@ -270,7 +271,7 @@ def _failure(program: str, finished: process.Finished, secrets: Mapping[str, str
 
 def _redacted(text: str, secrets: Mapping[str, str]) -> str:
     """Redact before anything is cut: of half a secret nothing would be found."""
-    return str(redaction.redact(text, tuple(secrets.values())))
+    return str(redacted(text, tuple(secrets.values())))
 
 
 def _bounded(text: str) -> str:

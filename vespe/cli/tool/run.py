@@ -5,11 +5,10 @@ import sys
 import click
 
 from vespe import errors
-from vespe.calls import examples
 from vespe.calls.path import CallPath, refused
 from vespe.calls.registry import ToolRegistry
 from vespe.cli import boundary, options, report
-from vespe.cli.tool import arguments, input_help
+from vespe.cli.tool import arguments
 from vespe.cli.waiting import waiting
 from vespe.documents import strict_json
 from vespe.models import Call, Outcome
@@ -57,6 +56,8 @@ def command(
     if name is None or name.startswith("-"):
         return _page(context) if helped and name is None else _nameless(context, name)
     if helped:
+        from vespe.cli.tool import input_help
+
         return input_help.show(context, open_workspace(project_dir).tool(name))
     workspace = open_workspace(project_dir)
     for warning in workspace.warnings:
@@ -74,6 +75,8 @@ def command(
     with waiting(f"running {tool.name}"):
         outcome = path.run_tool(tool, call)
     if save_example and outcome.ok:
+        from vespe.calls import examples
+
         inputs = given if isinstance(given, dict) else strict_json.parse_object(given, path="--args")
         examples.keep_example(tool, inputs, outcome.result)
         report.note(f"kept the call among the examples of {tool.name}")
