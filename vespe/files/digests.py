@@ -1,7 +1,5 @@
 """The digest of a tree and what differs between two: pure, from the digests of files."""
 
-import contextlib
-import importlib
 from collections.abc import Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, Final
@@ -13,10 +11,13 @@ if TYPE_CHECKING:
     from hashlib import sha256 as sha256
 else:
     # Python's own: `hashlib` loads OpenSSL, which takes 3 ms, and is the faster one only for what is large.
-    for _module in ("_sha2", "_sha256", "hashlib"):
-        with contextlib.suppress(ImportError):
-            sha256 = importlib.import_module(_module).sha256
-            break
+    try:
+        from _sha2 import sha256
+    except ImportError:
+        try:
+            from _sha256 import sha256
+        except ImportError:
+            from hashlib import sha256 as sha256
 
 SCHEME: Final = "v1:"
 _SOURCES: Final = (".py", ".json", ".md")
