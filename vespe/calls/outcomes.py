@@ -36,7 +36,7 @@ def finished(tool: Tool, execution: Execution, *, secrets: tuple[str, ...], star
         uid=tool.uid,
         result=result,
         duration_ms=(time.perf_counter() - started) * 1000,
-        logs=_redacted_text(execution.logs, secrets),
+        logs=_redacted_text(execution.logs, secrets) if secrets else execution.logs,
         notes=notes,
     )
     cap = tool.max_output_bytes or defaults.MAX_OUTPUT_BYTES

@@ -17,7 +17,7 @@ def stamp(path: str) -> Stamp:
         status = os.stat(path)
     except OSError:
         return None
-    return stamp_of(status)
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns  # stamp_of: a call asks seven times
 
 
 def stamp_of(status: os.stat_result) -> Stamp:

@@ -5,7 +5,7 @@ What the keywords mean is JSON Schema 2020-12 (or the bundled draft that `$schem
 and `\\d` is ASCII, numbers are exact, and `1.0` is an integer.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
 from typing import Any, Final, NoReturn
@@ -35,7 +35,7 @@ _NAMING: Final = ("properties", "patternProperties")
 _FOLLOWING: Final = ("$ref", "$dynamicRef", "$recursiveRef", "uniqueItems")
 _SCALARS: Final = ("string", "integer", "number", "boolean", "null")
 _DEEPEST: Final = 500
-_NOT_JSON: Final = (ValueError, TypeError, OverflowError)
+NOT_JSON: Final = (ValueError, TypeError, OverflowError)
 
 
 def check_schema(schema: JsonValue, *, root_object: bool = True, plain: bool = False) -> list[Violation]:
@@ -70,7 +70,7 @@ def compile_schema(schema: JsonValue, *, closed: bool) -> "Validator":
     `closed` refuses arguments that the schema does not name, where its root leaves it open (see `closed_schema`). The
     schema must not be changed afterwards. Raises InvalidDocument for a schema that cannot be used; `check_schema` says more.
     """
-    compiled = _CLOSED if closed else _OPEN
+    compiled = CLOSED if closed else _OPEN
     known = compiled.get(id(schema))
     if known is not None and known[0] is schema:
         return known[1]
@@ -81,42 +81,45 @@ def compile_schema(schema: JsonValue, *, closed: bool) -> "Validator":
     return made
 
 
-_CLOSED: dict[int, tuple[Any, "Validator"]] = {}
+CLOSED: dict[int, tuple[Any, "Validator"]] = {}
+"""By the id of a schema object: that object, and its validator, closed as calls are judged by."""
 _OPEN: dict[int, tuple[Any, "Validator"]] = {}
 
 
 class Validator:
     """Judges values by one schema; safe to share between threads. Made by `compile_schema`."""
 
-    __slots__ = ("_ends", "_filling", "_flat", "_native", "schema")
+    __slots__ = ("_ends", "_filling", "_native", "quick", "schema")
 
     def __init__(self, schema: JsonValue) -> None:
         self.schema = schema
         self._filling = filling_of(schema)
         self._ends = not _follows_values(schema)
-        self._flat = self._ends and self._filling is NOTHING and _is_flat(schema)
         try:
             self._native = _validator_for(schema)
         except ValueError as error:
             raise InvalidDocument(f"the schema cannot be used: {_first_line(error)}") from None
+        is_flat = self._ends and self._filling is NOTHING and _is_flat(schema)
+        self.quick: Callable[[Any], bool] | None = self._native.is_valid if is_flat else None
+        """Judges alone, where a copy of what is valid is all that is left to do: an object of named scalars, with no defaults."""
 
     def is_valid(self, instance: JsonValue) -> bool:
         """Whether the schema allows a value; what is not a JSON value, or is nested deeper than 64 levels, is not allowed."""
         try:
             return not deeper_than(instance, defaults.MAX_JSON_DEPTH) and self._native.is_valid(instance)
-        except _NOT_JSON:
+        except NOT_JSON:
             return False
 
     def completed(self, instance: JsonObject) -> JsonObject | None:
         """Return a copy of a value that the schema allows, with its defaults; None for any other: `violations` says why. Never raises."""
         try:
-            if self._flat:
-                return dict(instance) if self._native.is_valid(instance) else None
+            if self.quick is not None:
+                return dict(instance) if self.quick(instance) else None
             # Where the schema alone says how far a judgement goes, it ends on any value, and copying finds what is too deep.
             if (self._ends or not deeper_than(instance, defaults.MAX_JSON_DEPTH)) and self._native.is_valid(instance):
                 filled: JsonObject = self._filling.fill(instance, defaults.MAX_JSON_DEPTH)
                 return filled
-        except _NOT_JSON:
+        except NOT_JSON:
             pass
         return None
 
@@ -132,7 +135,7 @@ class Validator:
             if self._native.is_valid(instance):
                 return []
             told = self._told(instance, subject)
-        except _NOT_JSON as error:
+        except NOT_JSON as error:
             return [_violation("not_json", f"{subject} cannot be judged: {error}")]
         rest = len(told) - MOST
         return [*told[:MOST], _violation("more", f"and {rest} more")] if rest > 0 else told

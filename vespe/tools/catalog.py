@@ -1,8 +1,9 @@
 """The tools of one scope as an immutable mapping from uid to entry; scanning builds it, and one name is found without it."""
 
 import functools
+import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -10,6 +11,7 @@ from vespe import defaults
 from vespe.errors import StorageError
 from vespe.models import Entry
 from vespe.tools import directory as tool_directory
+from vespe.tools import name_index
 from vespe.tools.directory import Verdict
 from vespe.tools.validation_cache import Verdicts
 
@@ -78,15 +80,16 @@ def scan(directory: str | os.PathLike[str], *, scope: str, kit_id: str | None) -
     entries = [read.entry(uid, read_config(f"{where}/{uid}/{defaults.CONFIG_FILE}")) for uid in directories]
     entries += [read.entry(uid, None) for uid in links]
     catalog = Catalog({entry.uid: entry for entry in entries if entry is not None})
-    verdicts.save()
+    if verdicts.save():
+        name_index.forget(where)
     return catalog
 
 
 def find(directory: str | os.PathLike[str], wanted: str, *, scope: str, kit_id: str | None) -> tuple[Entry, ...]:
     """Return the tool of `directory` whose uid is `wanted`, else those of that name, in the order of their uids.
 
-    A uid goes straight to its directory. For a name every config.json is read, but only one that can hold the name is
-    parsed. Raises StorageError as `scan` does.
+    A uid goes straight to its directory. So does a name where `name_index` knows it; else every config.json is read, but only one
+    that can hold the name is parsed. Raises StorageError as `scan` does.
     """
     where = os.fspath(directory)
     limits = functools.cache(lambda: None if kit_id is None else tool_directory.limits_above(where))  # asked for what is found alone
@@ -94,8 +97,14 @@ def find(directory: str | os.PathLike[str], wanted: str, *, scope: str, kit_id: 
     if tool_directory.UID_PATTERN.fullmatch(wanted) and _is_directory_or_link(f"{where}/{wanted}"):
         entry = read.entry(wanted, _config_of(where, wanted))
         return () if entry is None else (entry,)
-    entries = (read.entry(uid, _config_of(where, uid)) for uid in _that_can_hold(wanted, where))
-    return tuple(entry for entry in entries if entry is not None and entry.name == wanted)
+    hinted = name_index.holders(where, wanted, listed=lambda: _list_tools(where)[0], named=lambda uid: _name_in(where, uid))
+    for uids in (hinted, None):
+        entries = (read.entry(uid, _config_of(where, uid)) for uid in _that_can_hold(wanted, where, uids))
+        if found := tuple(entry for entry in entries if entry is not None and entry.name == wanted):
+            break
+    if uids is None and found and hinted is not None:
+        name_index.forget(where)  # a config.json was changed in its place: the index does not know its name
+    return found
 
 
 def why_unlistable(directory: str) -> str | None:
@@ -184,11 +193,19 @@ def _list_tools(directory: str) -> tuple[list[str], list[str]]:
     return sorted(directories), sorted(links)
 
 
-def _that_can_hold(name: str, directory: str) -> Iterator[str]:
-    """Name the tool directories whose config.json can hold the name: as it stands, or behind one of JSON's escapes."""
+def _name_in(directory: str, uid: str) -> str | None:
+    try:
+        found = json.loads(_config_of(directory, uid) or b"{}").get("name")
+    except (ValueError, AttributeError, RecursionError):
+        return None
+    return found if isinstance(found, str) else None
+
+
+def _that_can_hold(name: str, directory: str, uids: Sequence[str] | None) -> Iterator[str]:
+    """Name the tool directories (`uids`, or all) whose config.json can hold the name: as it stands, or behind one of JSON's escapes."""
     needle = name.encode("utf-8", "surrogatepass")
     escape = b"\\u" if name.replace("_", "").replace("-", "").isalnum() else b"\\"
-    for uid in _list_tools(directory)[0]:
+    for uid in _list_tools(directory)[0] if uids is None else uids:
         try:
             descriptor = os.open(f"{directory}/{uid}/{defaults.CONFIG_FILE}", _FLAGS)
         except OSError:

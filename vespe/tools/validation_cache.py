@@ -49,17 +49,17 @@ class Verdicts:
         self._seen[uid] = row
         return Verdict(*row[1:])
 
-    def save(self) -> None:
-        """Keep exactly what was asked for since this was made; writes nothing where nothing changed."""
+    def save(self) -> bool:
+        """Keep exactly what was asked for since this was made; writes nothing where nothing changed. Returns whether anything did."""
         if not self._changed and len(self._seen) == len(self._kept):
-            return
+            return False
         body = json.dumps([*self._about, self._seen], separators=(",", ":")).encode("ascii")
         try:
             atomic.private_directory(os.path.dirname(self._path))
             atomic.write_atomic(self._path, _checksum(body) + b"\n" + body, mode=0o600, durable=False)
         except (OSError, StorageError):
-            # A full disk or a missing home costs the next scan its time, nothing else.
-            return
+            pass  # a full disk or a missing home costs the next scan its time, nothing else
+        return True
 
 
 @cache

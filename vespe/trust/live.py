@@ -20,7 +20,7 @@ class LiveTrust:
         self._check = gate.TrustCheck(config, environ=environ, trusted=trusted)
         self._watched = (os.path.join(config.root, defaults.PROJECT_DIR), approvals.directory())
         self._environ = environ
-        self._kept: dict[str | None, tuple[gate.Grant, tuple[object, ...]]] = {}
+        self._kept: dict[str | None, tuple[gate.Grant, tuple[Stamp, ...], str | None]] = {}
 
     def read_anew(self, config: ProjectConfig) -> None:
         """Take the configuration that is used from now on: which kits are active is part of an approval of bytes."""
@@ -29,7 +29,12 @@ class LiveTrust:
     def kept(self, tool_directory: str | None = None) -> gate.Grant | None:
         """Return the grant that was given before, where all that it rests on is as it was then."""
         known = self._kept.get(tool_directory)
-        return known[0] if known is not None and known[1] == (*self.stamps(), self._listed()) else None
+        if known is None or known[2] != self._listed():
+            return None
+        for path, before in zip(self._watched, known[1], strict=True):
+            if stamp(path) != before:
+                return None
+        return known[0]
 
     def check(self, tool_directory: str | None = None) -> gate.Grant:
         """Return the grant under which the tool in `tool_directory` may run now; raises as `trust.check` does."""
@@ -38,7 +43,7 @@ class LiveTrust:
         stamps, listed = self.stamps(), self._listed()
         grant = self._check.check(tool_directory)
         if grant.files is None and grant.kind != "tool" and settled(stamps):
-            self._kept[tool_directory] = grant, (*stamps, listed)
+            self._kept[tool_directory] = grant, stamps, listed
         return grant
 
     def stamps(self) -> tuple[Stamp, ...]:
