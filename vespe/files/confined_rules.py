@@ -122,7 +122,7 @@ def _fits(parts: Sequence[str], patterns: Iterable[str], root: str) -> bool:
             shown = names if "/" not in wanted else ["/".join(names[: at + 1]) for at in range(len(names))]
             if any(fnmatchcase(name, wanted) for name in shown):
                 return True
-        if root and pattern.startswith("/") and _is_at(os.path.normpath(os.path.join(root, *parts)), pattern):
+        if root and written.startswith("/") and _is_at(os.path.normpath(os.path.join(root, *parts)), written):
             return True
     return False
 
