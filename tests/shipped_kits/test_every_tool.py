@@ -17,7 +17,7 @@ every_tool = pytest.mark.parametrize("name", DIRECTORIES)
 
 def test_there_are_tools_of_all_types_enough_for_a_start() -> None:
     types = Counter(document(name)["implementation_details"]["type"] for name in DIRECTORIES)
-    assert sum(types.values()) >= 18 and types.keys() == {"python_script", "shell_command", "http_request"}
+    assert sum(types.values()) >= 18 and types.keys() == {"python_script", "shell_command", "http_request", "wasm", "rust_function"}
 
 
 @pytest.mark.parametrize("kit", sorted(path.name for path in KITS.iterdir()))

@@ -11,7 +11,7 @@ from vespe.files import atomic
 from vespe.models import Entry, Implementation, JsonObject, JsonValue, Tool
 from vespe.schemas import validator
 from vespe.schemas.bounds import is_plain
-from vespe.tools import allowances
+from vespe.tools import allowances, built
 from vespe.tools.allowances import KitLimits
 from vespe.tools.fields import NAME_PATTERN, UID_PATTERN, Found, found_in_fields
 from vespe.tools.implementations import CHECKS, found_in_implementation
@@ -78,7 +78,7 @@ def verdict(config: bytes, *, uid: str, kit_id: str | None, limits: KitLimits | 
         _text(document.get("description")),
         _text(details.get("type")),
         _told([_problem(*found) for found in problems]) if problems else None,
-        None if problems or details.get("type") == "http_request" else _text(details.get("path")),
+        None if problems else _own_file(details),
     )
 
 
@@ -118,8 +118,8 @@ def check(
     found += _beyond(document, _limits(directory, kit_id))
     problems = [_problem(*one) for one in found]
     details = document.get("implementation_details")
-    if not problems and isinstance(details, dict) and details.get("path") is not None and details["type"] != "http_request":
-        problem = script_problem(directory, details["path"], kind=details["type"])
+    if not problems and isinstance(details, dict) and (script := _own_file(details)) is not None:
+        problem = script_problem(directory, script, kind=details["type"])
         problems += [_problem(_PATH, problem)] if problem else []
     return document, problems
 
@@ -147,21 +147,27 @@ def load_judged(path: str | os.PathLike[str], *, scope: str = "", kit_id: str | 
 def script_problem(directory: str, script: str, *, kind: str | None) -> str | None:
     """Say why a tool's own file cannot run: it, or a directory on the way to it, is a link, missing, or of another kind."""
     here, status = directory, None
+    key = "source" if kind == "wasm" and not script.endswith(".wasm") else "path"
     try:
         for part in script.split("/"):
             if status is not None and not stat.S_ISDIR(status.st_mode):
-                return f"`path` names {script}, and a part of it is not a directory"
+                return f"`{key}` names {script}, and a part of it is not a directory"
             here = f"{here}/{part}"
             status = os.lstat(here)
             if stat.S_ISLNK(status.st_mode):
-                return f"`path` names {script}, and {part} is a symbolic link, which Vespe does not follow"
+                return f"`{key}` names {script}, and {part} is a symbolic link, which Vespe does not follow"
     except OSError as error:
-        return f"`path` names {script}, which cannot be read: {error.strerror}"
+        return f"`{key}` names {script}, which cannot be read: {error.strerror}"
     if status is None or not stat.S_ISREG(status.st_mode):
-        return f"`path` names {script}, which is not a regular file"
+        return f"`{key}` names {script}, which is not a regular file"
     if kind == "shell_command" and not status.st_mode & 0o111:
-        return f"`path` names {script}, which is not executable; `chmod +x` makes it so"
+        return f"`{key}` names {script}, which is not executable; `chmod +x` makes it so"
     return None
+
+
+def _own_file(details: JsonObject) -> str | None:
+    """Return the file of its own that a tool cannot be without: of one that is compiled here the source, since that can be built."""
+    return None if details.get("type") == "http_request" else built.source_of(details) or _text(details.get("path"))
 
 
 def _found(document: JsonObject, *, uid: str, kit_id: str | None, source: bytes) -> list[Found]:

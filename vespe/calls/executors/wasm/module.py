@@ -107,16 +107,19 @@ class WasmModule:
         try:
             digest = hashlib.sha256(atomic.read_bytes(path, limit=built.MAX_MODULE_BYTES)).hexdigest()
         except (InvalidDocument, StorageError) as error:
-            raise self.unreadable(path, error, name) from None
+            raise self._unreadable(path, error, name) from None
         if settled((found,)):
             if len(self._digests) >= _MOST_KNOWN:
                 self._digests.clear()
             self._digests[path] = (found, digest)
         return digest
 
-    def unreadable(self, path: str, error: VespeError, name: str) -> ToolExecutionError:
+    def _unreadable(self, path: str, error: VespeError, name: str) -> ToolExecutionError:
         """Return the error for a module that cannot be read."""
-        return ToolExecutionError(f"{os.path.basename(path)} cannot be read: {error}")
+        file = os.path.basename(path)
+        if os.path.lexists(path):
+            return ToolExecutionError(f"{file} cannot be read: {error}")
+        return ToolExecutionError(f"{name} is not compiled: there is no {file}", hint=f"`vespe tool build {name}` compiles it")
 
 
 class RustFunction(WasmModule):
@@ -127,12 +130,6 @@ class RustFunction(WasmModule):
     def module_of(self, tool: Tool) -> str:
         """Return the module's path in the tool's directory: what was built, never the source."""
         return built.MODULE
-
-    def unreadable(self, path: str, error: VespeError, name: str) -> ToolExecutionError:
-        """Return the error for a module that cannot be read."""
-        if os.path.lexists(path):
-            return super().unreadable(path, error, name)
-        return ToolExecutionError(f"{name} is not compiled: there is no {built.MODULE}", hint=f"`vespe tool build {name}` compiles it")
 
 
 def _memory_mb(tool: Tool) -> int:
