@@ -3,8 +3,10 @@
 import threading
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import field, replace
+from functools import partial
 from typing import Any, Protocol
 
+from vespe.adapters.modes import is_bridged
 from vespe.adapters.openai import OpenAIShape
 from vespe.adapters.streams.base import StreamEvent
 from vespe.agents.asynchronous import Home, runner_in
@@ -45,6 +47,7 @@ class AgentOptions:
     `policy.POLICIES`; `ask` is given a Question and returns an Answer, and without it what would be asked is denied. `strict` shows
     tools in OpenAI's strict mode. `request` is what the vendor's request takes besides (`temperature`, …). `on_start` is told of each
     call as its tool begins, `on_result` of each result; `known` gives what became of a call in a recording, which is then not run.
+    `tools_mode` is one of `modes.MODES`: whether all tools are declared, or a few that search, describe and call the others.
     """
 
     tools: Sequence[str] | None = None
@@ -53,6 +56,7 @@ class AgentOptions:
     approve: str = "ask"
     ask: Ask | Callable[[Question], Awaitable[Answer]] | None = None
     strict: bool = False
+    tools_mode: str = "auto"
     stream: bool = True
     limits: Limits = field(default_factory=Limits)
     request: Mapping[str, object] = field(default_factory=dict)
@@ -124,7 +128,8 @@ class Agent:
         source = self._of_project(project) if tools is None else self._of_tools(tools, project)
         provider = _provider(provider)
         self.transcript = transcript or Transcript(model=provider.model, provider=provider.name)
-        shown = tool_set(source.tools, strict=self.options.strict)
+        bridged = partial(is_bridged, self.options.tools_mode, api=provider.api, budget=source.budget)
+        shown = tool_set(source.tools, strict=self.options.strict, always=source.always, bridged=bridged)
         self.tools: Mapping[str, Tool] = shown.tools
         if events is not None and events.definitions is None:
             events.definitions = lambda: definitions(shown.shown, OpenAIShape())
@@ -134,6 +139,7 @@ class Agent:
             max_parallel=MAX_PARALLEL if events is None else 1,
             policy=source.policy,
             strict=shown.strict,
+            bridge=shown.bridge,
             on_start=self.options.on_start,
             on_result=self.options.on_result,
             known=self.options.known,
@@ -229,7 +235,16 @@ class Agent:
         policy = policy_of(self.path, policy=self.options.approve, ask=self._ask if self.options.ask else None)
         found = chosen(self.path.workspace, names=self.options.tools, kit=self.options.kit)
         every = [tool for tool in found if not policy.why_never(tool)]
-        return _Source(tools=every, runner=self.path, policy=policy, check_trust=self.path.check_trust)
+        view, document = self.path.workspace.view, self.path.workspace.config.document
+        always = frozenset(tool.name for tool in every if view.exposure(tool.itself) == "always")
+        return _Source(
+            tools=every,
+            runner=self.path,
+            policy=policy,
+            check_trust=self.path.check_trust,
+            always=always,
+            budget=document.get("tool_budget"),
+        )
 
     def _of_tools(self, tools: ToolSource, project: object) -> "_Source":
         if project is not None or self.options.kit is not None:
@@ -246,6 +261,8 @@ class _Source:
     runner: Runner
     policy: Policy
     check_trust: Callable[[], None] | None
+    always: frozenset[str] = frozenset()
+    budget: object = None
 
 
 def run_loop(

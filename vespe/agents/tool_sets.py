@@ -1,23 +1,32 @@
 """The tools that a model is shown in one conversation: chosen from a project, one for each name, in strict mode where it can be."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 
 from vespe.adapters.openai import OpenAIShape
 from vespe.adapters.shown import own_fields
+from vespe.calls.bridge import Bridge
 from vespe.errors import KitNotFound, UsageError
 from vespe.models import JsonObject, Tool
 from vespe.projects.workspace import Workspace
 from vespe.records import dataclass
 
 
+def _never(_: object) -> bool:
+    return False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolSet:
-    """Tools by name, `shown` as a provider takes them, and the names of those that are shown in strict mode."""
+    """Tools by name, `shown` as a provider takes them, and the names of those that are shown in strict mode.
+
+    With a `bridge` only its tools are shown, and the others are found and called through them.
+    """
 
     tools: dict[str, Tool]
     shown: list[Tool | JsonObject]
     strict: frozenset[str] = frozenset()
+    bridge: Bridge | None = None
 
 
 def chosen(workspace: Workspace, *, names: Sequence[str] | None = None, kit: str | None = None) -> list[Tool]:
@@ -34,18 +43,23 @@ def chosen(workspace: Workspace, *, names: Sequence[str] | None = None, kit: str
     return list(workspace.shown(map(workspace.load, entries)).tools.values())
 
 
-def tool_set(tools: Iterable[Tool], *, strict: bool = False) -> ToolSet:
+def tool_set(
+    tools: Iterable[Tool], *, strict: bool = False, always: Collection[str] = (), bridged: Callable[[Sequence[Tool]], bool] = _never
+) -> ToolSet:
     """Return the tools as a model is shown them; with `strict` in OpenAI's strict mode, but for those that cannot be said in it.
 
-    Raises UsageError where two have one name.
+    Where `bridged` says so a bridge stands in their place, beside those that are `always` exposed. Raises UsageError where two have
+    one name.
     """
     found: dict[str, Tool] = {}
     for tool in tools:
         if tool.name in found:
             raise UsageError(f"two tools are called {tool.name!r}, and a model knows them by name alone", hint="give one of them")
         found[tool.name] = tool
-    shown = {name: _shown(tool, strict) for name, tool in found.items()}
-    return ToolSet(tools=found, shown=list(shown.values()), strict=frozenset(name for name, one in shown.items() if _is_strict(one)))
+    bridge = Bridge(found, frozenset(always)) if bridged(list(found.values())) else None
+    shown = {name: _shown(tool, strict) for name, tool in (found if bridge is None else bridge.declared).items()}
+    strictly = frozenset(name for name, one in shown.items() if _is_strict(one))
+    return ToolSet(tools=found, shown=list(shown.values()), strict=strictly, bridge=bridge)
 
 
 def _shown(tool: Tool, strict: bool) -> Tool | JsonObject:

@@ -17,6 +17,7 @@ from vespe.agents.events import Runner
 from vespe.agents.limits import Quota, Stop
 from vespe.agents.open_calls import ModelCall
 from vespe.calls import path, tracing
+from vespe.calls.bridge import OWN, Bridge
 from vespe.models import Call, JsonObject, Outcome, Tool
 
 MAX_PARALLEL: Final = 8
@@ -45,7 +46,7 @@ class TurnRunner:
     `on_start` is told of each call as it begins, `on_result` of each result as it is there, both in the thread that runs the turn;
     `before` is told of the calls that are about to begin, and none of them does if it raises. `known` gives what became of a
     call in a recording: such a call is neither checked nor run, and has no result where that is WAITS. `quota` is how many
-    calls of each tool may run.
+    calls of each tool may run. With a `bridge` calls of its tools are answered, and what they call is called in their place.
     """
 
     tools: Mapping[str, Tool]
@@ -58,6 +59,7 @@ class TurnRunner:
     on_result: Callable[[CallResult], None] = _nothing
     known: Callable[[ModelCall], Known] = _nothing
     quota: Quota = field(default_factory=Quota)
+    bridge: Bridge | None = None
 
     def run(
         self,
@@ -88,11 +90,15 @@ class TurnRunner:
             work.settle()
 
     def _checked(self, call: ModelCall, *, cut: bool) -> Ready | CallResult | None:
+        call = call if self.bridge is None else bridged(call, self.bridge)
         if (outcome := self.known(call)) is not None:
             return None if isinstance(outcome, str) else CallResult(call=call, outcome=outcome)
         if cut:
             return not_run(call, "the answer was cut off, and this call may be incomplete", code="cut", retryable=True)
-        return check(call, self.tools, strict=self.strict)
+        if self.bridge is None or call.name not in OWN:
+            return check(call, self.tools, strict=self.strict)
+        one = check(call, OWN)
+        return one if isinstance(one, CallResult) else CallResult(call=call, outcome=self.bridge.answer(call.name, one.inputs), ran=True)
 
 
 @dataclass(kw_only=False)
@@ -209,6 +215,13 @@ class _Work:
             new = self.results.setdefault(result.call.place, result) is result
         if new:
             tell(lambda: self.owner.on_result(result))
+
+
+def bridged(call: ModelCall, bridge: Bridge) -> ModelCall:
+    """Return the call that a model makes by way of a bridge, under its own name; any other as it is."""
+    given = call.arguments if isinstance(call.arguments, (dict, str)) and call.arguments else {}
+    name, arguments = bridge.inner(call.name, given)
+    return call if name == call.name else replace(call, name=name, arguments=arguments)
 
 
 def _groups(checked: Sequence[Ready | CallResult]) -> Iterator[list[Ready | CallResult]]:

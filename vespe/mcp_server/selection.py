@@ -16,13 +16,15 @@ class Selection:
     """What the one who serves asks for: tools of these kits (`project_tools` too), of these names, and read-only ones.
 
     An empty `kits` or `names` asks for all; `read_only` for those whose annotations say `readOnlyHint: true`. `ask` is what becomes
-    of calls that a rule of the configuration asks for, `deny` or `allow`: nobody can be asked.
+    of calls that a rule of the configuration asks for, `deny` or `allow`: nobody can be asked. `mode` is one of `modes.MODES`;
+    `auto` is decided once, when the serving begins, since a client keeps what it was told.
     """
 
     kits: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     read_only: bool = False
     ask: str = "deny"
+    mode: str = "auto"
 
     def means(self, tool: Tool | Entry, view: View) -> bool:
         """Say whether a tool's kit and name, its own or the one that models know, are asked for."""

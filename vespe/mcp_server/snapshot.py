@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 
 from vespe import defaults
+from vespe.adapters.modes import is_bridged
+from vespe.calls.bridge import Bridge
 from vespe.calls.path import CallPath
 from vespe.calls.policy import CallPolicy, clients_policy
 from vespe.errors import VespeError
@@ -34,6 +36,7 @@ class Loaded:
 class Snapshot:
     """The project's tools at one moment. `refusal` says why none is shown; `pages` keeps what was listed already.
 
+    `names` are those that are declared: of all `tools`, or of the `bridge` in their place.
     `policy` decides on calls of them, None where no rule is about any. `firm` says that equal marks mean equal tools; `near` are
     the places that decide which tool a name means, and whether it may be called.
     """
@@ -45,11 +48,17 @@ class Snapshot:
     firm: bool
     near: tuple[tuple[str, Stamp], ...]
     tools: Mapping[str, Tool]
+    bridge: Bridge | None
     names: tuple[str, ...]
     left_out: tuple[str, ...]
     loaded: Mapping[str, Loaded]
     refusal: VespeError | None = None
     pages: dict[tuple[str, int], Ready] = field(default_factory=dict)
+
+    @property
+    def declared(self) -> Mapping[str, Tool]:
+        """The tools that a client is told of, by name."""
+        return self.tools if self.bridge is None else self.bridge.declared
 
     def still_holds(self, name: str) -> bool:
         """Say whether a name still means the tool that it meant, with the same bytes, at the price of a few calls of the system."""
@@ -80,6 +89,9 @@ def look(
         )
     except VespeError as error:
         found, refusal = Shown(tools={}, always=frozenset(), left_out=(str(error),)), error
+    budget = workspace.config.document.get("tool_budget")
+    bridged = is_bridged(selection.mode, found.tools.values(), api="mcp", budget=budget)
+    made = Bridge(found.tools, found.always) if bridged else None
     return Snapshot(
         workspace=workspace,
         path=path,
@@ -88,7 +100,8 @@ def look(
         firm=settled((*(found for _, found in near), *server_marks.stamps_in(seen))),
         near=near,
         tools=found.tools,
-        names=tuple(found.tools),
+        bridge=made,
+        names=tuple(sorted(made.declared if made else found.tools)),
         left_out=found.left_out,
         loaded=load.loaded,
         refusal=refusal,
@@ -125,12 +138,12 @@ def _read(entry: Entry, *, judged: bool) -> Tool:
 
 def unreadable(before: Snapshot, error: VespeError) -> Snapshot:
     """Return a project that cannot be opened now: nothing of it is shown, and the next look tries again."""
-    return replace(before, firm=False, tools={}, names=(), left_out=(str(error),), refusal=error, pages={})
+    return replace(before, firm=False, tools={}, bridge=None, names=(), left_out=(str(error),), refusal=error, pages={})
 
 
 def differs(before: Snapshot, after: Snapshot, *, definition: Callable[[Tool], JsonObject]) -> bool:
     """Say whether what clients are shown is another list; tools that were not read again are the same."""
     if before.names != after.names:
         return True
-    pairs = ((before.tools[name], after.tools[name]) for name in after.names)
+    pairs = ((before.declared[name], after.declared[name]) for name in after.names)
     return any(old is not new and definition(old) != definition(new) for old, new in pairs)

@@ -8,6 +8,7 @@ from typing import cast
 
 from vespe import errors
 from vespe.adapters.mcp import McpShape
+from vespe.calls.bridge import OWN
 from vespe.calls.executors.mcp.sessions import Sessions
 from vespe.calls.path import open_path, refused
 from vespe.calls.registry import ToolRegistry
@@ -56,6 +57,7 @@ class ServedTools:
         self._now = self._look(workspace, None)
         if self._now.refusal is not None:
             raise self._now.refusal
+        self._selection = replace(self._selection, mode="all" if self._now.bridge is None else "bridge")
 
     def __enter__(self) -> "ServedTools":
         return self
@@ -107,7 +109,7 @@ class ServedTools:
         now = self._now
         start = pages.first(now.names, cursor)
         if (ready := now.pages.get((revision, start))) is None:
-            made = pages.page(now.names, cursor, key="tools", item=lambda name: _entry(now.tools[name], revision))
+            made = pages.page(now.names, cursor, key="tools", item=lambda name: _entry(now.declared[name], revision))
             ready = now.pages[revision, start] = pages.Ready(revisions.complete(made, revision, cached=True))
         return ready
 
@@ -115,7 +117,8 @@ class ServedTools:
         """Return one page of `resources/list`: each tool's description.md."""
         self.refresh()
         now = self._now
-        return pages.page(now.names, cursor, key="resources", item=lambda name: server_resources.resource_of(now.tools[name]))
+        names = tuple(name for name in now.names if name in now.tools)
+        return pages.page(names, cursor, key="resources", item=lambda name: server_resources.resource_of(now.tools[name]))
 
     def read(self, uri: str) -> JsonObject:
         """Return the contents of one resource; raises ProtocolError where there is none."""
@@ -130,7 +133,20 @@ class ServedTools:
     def call(
         self, name: str, arguments: JsonObject, *, cancel: threading.Event | None, progress: Callable[[str], None] | None
     ) -> tuple[Outcome, JsonObject | None]:
-        """Run a call of a tool that is shown; raises ToolNotFound, and NotTrusted where none is any more."""
+        """Run a call of a tool that is shown; raises ToolNotFound, and NotTrusted where none is any more.
+
+        What a bridge's `call_tool` is about runs as a call of its own.
+        """
+        bridge = self._now.bridge
+        if bridge is not None and name in OWN:
+            self.refresh()
+            bridge = self._now.bridge or bridge
+            inner, given = bridge.inner(name, arguments)
+            if inner in OWN:
+                return bridge.answer(name, arguments), None
+            if inner not in bridge.tools:
+                return bridge.unknown(inner), None
+            name, arguments = inner, given
         tool = self.tool(name)
         path, policy = self._now.path, self._now.policy
         if why := policy.why_not_as_given(tool, arguments) if policy else "":

@@ -10,6 +10,7 @@ from vespe.agents.open_calls import ModelCall
 from vespe.agents.tool_sets import chosen, tool_set
 from vespe.agents.transcripts import Transcript
 from vespe.agents.turns import TurnRunner
+from vespe.calls import bridge
 from vespe.calls.path import CallPath
 from vespe.calls.policy import Answer, Question, policy_of
 from vespe.calls.registry import ToolRegistry
@@ -89,8 +90,10 @@ def _turns(project_dir: str | None, *, trusted: bool) -> TurnRunner:
     for warning in path.workspace.warnings:
         report.warn(warning)
     shown = agent_shown.Shown()
+    tools = tool_set(chosen(path.workspace)).tools
     return TurnRunner(
-        tools=tool_set(chosen(path.workspace)).tools,
+        tools=tools,
+        bridge=None if bridge.CALL in tools else bridge.Bridge(tools),
         runner=path,
         policy=policy_of(path, ask=_yes),
         on_start=shown.started,

@@ -8,6 +8,7 @@ from typing import Any, Final, TypeVar
 import click
 
 from vespe import errors
+from vespe.adapters.modes import MODES
 from vespe.agents.agent import Agent, AgentOptions
 from vespe.agents.limits import MAX_CALLS, MAX_ITERATIONS, Limits
 from vespe.agents.providers import PROVIDERS, provider_class, provider_names
@@ -57,6 +58,12 @@ _OPTIONS: Final = (
     click.option("--tools", "names", metavar="NAME", multiple=True, help="Show the model this tool; repeat it, or divide by commas."),
     click.option("--kit", metavar="KIT", help="Show the model this kit's tools (project_tools: the project's own)."),
     click.option("--no-tools", is_flag=True, help="Show the model no tools at all."),
+    click.option(
+        "--tools-mode",
+        type=click.Choice(MODES),
+        help="all: declare every tool; bridge: let the model search for those that are not always exposed; "
+        "auto: all, until they cost more than the project's tool_budget. Default: your configuration's `agent.tools_mode`, else auto.",
+    ),
     click.option("--strict", is_flag=True, help="Show tools in OpenAI's strict mode, where their schemas allow it."),
     click.option(
         "--max-iterations", type=_POSITIVE, default=MAX_ITERATIONS, show_default=True, help="Rounds of calls; then it must answer."
@@ -96,6 +103,7 @@ class Wanted:
     names: tuple[str, ...]
     kit: str | None
     no_tools: bool
+    tools_mode: str | None
     strict: bool
     max_iterations: int
     max_calls: int
@@ -163,6 +171,7 @@ class Wanted:
             approve=self.approve,
             ask=asking.asker(shown),
             strict=self.strict,
+            tools_mode=self.tools_mode or user_config.load_user_config().agent.get("tools_mode", "auto"),
             stream=self.stream,
             limits=self.limits(),
             on_start=shown.started,

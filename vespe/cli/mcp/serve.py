@@ -6,6 +6,7 @@ import os
 
 import click
 
+from vespe.adapters.modes import MODES
 from vespe.cli import options, report
 from vespe.cli.mcp import http as mcp_http
 from vespe.mcp_server import stdio
@@ -20,6 +21,11 @@ from vespe.projects.workspace import open_workspace
 @click.option("--tool", "names", multiple=True, metavar="NAME", help="Show only this tool; may be repeated.")
 @click.option("--read-only", is_flag=True, help="Show only tools whose annotations say readOnlyHint: true.")
 @click.option(
+    "--tools-mode", "mode", type=click.Choice(MODES), default="auto", show_default=True,
+    help="all: list every tool; bridge: list search_tools, describe_tool, call_tool and what is always exposed; "
+    "auto: all, until they cost more than the project's tool_budget.",
+)  # fmt: skip
+@click.option(
     "--ask", type=click.Choice(["deny", "allow"]), default="deny", show_default=True,
     help="What becomes of calls that your approvals.ask is about: nobody can be asked here.",
 )  # fmt: skip
@@ -33,6 +39,7 @@ def command(
     kits: tuple[str, ...],
     names: tuple[str, ...],
     read_only: bool,
+    mode: str,
     ask: str,
     max_calls: int,
     log_arguments: bool,
@@ -45,7 +52,7 @@ def command(
     on stderr. What changes on
     disk changes for the client too. It ends when stdin does, at Ctrl-C and at SIGTERM, and no tool's process outlives it.
     """
-    selection = Selection(kits=kits, names=names, read_only=read_only, ask=ask)
+    selection = Selection(kits=kits, names=names, read_only=read_only, ask=ask, mode=mode)
     with ServedTools(open_workspace(project_dir), trusted=trusted, selection=selection, keep_arguments=log_arguments) as tools:
         _serve(tools, http, max_calls=max_calls)
     return 0
