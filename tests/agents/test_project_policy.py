@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.agents.agents_on_disk import Bench
+from tests.agents.agents_on_disk import Bench, call
 from vespe import EventSystem
 from vespe.calls.policy import policy_for, policy_of
 from vespe.errors import InvalidDocument, UsageError
@@ -48,3 +48,22 @@ def test_a_rule_that_is_none_is_told_with_its_place(bench: Bench) -> None:
     deny_in_project(bench, 1)
     with pytest.raises(InvalidDocument, match="/approvals/deny/0"):
         policy_for(bench.project().call_path())
+
+
+def test_a_conversation_that_goes_on_remembers_what_strangers_wrote(bench: Bench) -> None:
+    bench.tool("fetch", annotations={"readOnlyHint": True, "openWorldHint": True})
+    bench.tool("send", permissions={"network": ["x.org"]})
+    projects.update_config(str(bench.root), lambda document: document.update({"approvals": {"flow": "deny"}}))
+    first = bench.agent([call("fetch")], "read")
+    first.run("go")
+    second = bench.agent([call("send")], "done", transcript=first.transcript)
+    assert [one.outcome.ok for one in second.run("on").calls] == [False] and bench.ran == ["fetch"]
+    assert [one.outcome.ok for one in bench.agent([call("send")], "done").run("go").calls] == [True]
+
+
+def test_what_strangers_wrote_counts_from_the_next_call_on(bench: Bench) -> None:
+    bench.tool("fetch", annotations={"readOnlyHint": True, "openWorldHint": True})
+    bench.tool("send", permissions={"network": ["x.org"]})
+    projects.update_config(str(bench.root), lambda document: document.update({"approvals": {"flow": "deny"}}))
+    result = bench.agent([call("fetch")], [call("send")], "done").run("go")
+    assert [one.outcome.ok for one in result.calls] == [True, False]

@@ -8,6 +8,7 @@ import pytest
 from tests.support.ondisk import python_tool
 from vespe import Project
 from vespe.calls.policy import ONCE, PROJECT, SESSION, Answer, CallPolicy, Question, rules_of
+from vespe.calls.policy_rules import flow_of
 from vespe.errors import UsageError
 from vespe.models import Tool
 
@@ -113,3 +114,50 @@ def test_a_denial_for_the_project_outlives_changes_and_whatever_allows_later(pro
 def test_a_policy_that_is_none_is_refused() -> None:
     with pytest.raises(UsageError, match="maybe"):
         CallPolicy(policy="maybe")
+
+
+FETCH = Tool(uid="f", name="fetch", description="", input_schema={}, annotations={"readOnlyHint": True, "openWorldHint": True})
+SEND = Tool(uid="s", name="send", description="", input_schema={}, permissions={"network": ["x.org"]}, annotations={"readOnlyHint": True})
+LOSE = Tool(uid="l", name="lose", description="", input_schema={}, annotations={"readOnlyHint": False, "openWorldHint": False})
+
+
+def tainted(**given: Any) -> CallPolicy:
+    made = CallPolicy(**given)
+    made.saw(FETCH)
+    made.saw(READ)
+    return made
+
+
+@pytest.mark.parametrize("tool", [SEND, LOSE])
+@pytest.mark.parametrize(("flow", "why"), [("ask", "approval"), ("deny", "'fetch' has given the model"), ("off", ""), ("", "")])
+def test_after_what_strangers_wrote_calls_that_send_or_destroy_are_asked_for(tool: Tool, flow: str, why: str) -> None:
+    said = tainted(policy="all", flow=flow).why_not(tool, {})
+    assert why in said and bool(why) == bool(said) and CallPolicy(policy="all", flow=flow).why_not(tool, {}) == ""
+    assert tainted(policy="all", flow=flow).why_not(READ, {}) == ""
+
+
+def test_the_person_is_told_why_and_an_earlier_answer_does_not_count() -> None:
+    person = Person(yes(SESSION), yes(SESSION))
+    policy = CallPolicy(ask=person)
+    assert [policy.why_not(LOSE, {}) for _ in range(2)] == ["", ""] and len(person.questions) == 1
+    policy.saw(FETCH)
+    assert [policy.why_not(LOSE, {}) for _ in range(2)] == ["", ""] and len(person.questions) == 2
+    assert "destroys, and 'fetch' has given the model" in person.questions[1].why
+
+
+def test_without_a_word_on_flow_what_only_reads_or_a_rule_allows_goes_on() -> None:
+    rules = rules_of({"allow": ["lose"]}, {})
+    assert tainted().why_not(SEND, {}) == "" and tainted(rules=rules).why_not(LOSE, {}) == ""
+    assert tainted(rules=rules, flow="ask").why_not(LOSE, {}) != "" and tainted(flow="ask").why_not(SEND, {}) != ""
+
+
+def test_what_is_denied_stays_denied_after_what_strangers_wrote() -> None:
+    assert "denies" in tainted(rules=rules_of({"deny": ["send"]}, {}), flow="ask", ask=Person()).why_not(SEND, {})
+
+
+@pytest.mark.parametrize(
+    ("user", "project", "flow"),
+    [({}, {}, ""), ({"flow": "ask"}, {}, "ask"), ({"flow": "ask"}, {"flow": "off"}, "ask"), ({"flow": "ask"}, {"flow": "deny"}, "deny")],
+)
+def test_a_project_only_tightens_what_becomes_of_flows(user: Any, project: Any, flow: str) -> None:
+    assert flow_of({"approvals": user}, {"approvals": project}) == flow

@@ -152,3 +152,17 @@ def test_b3_a_persons_never_holds_for_clients_too(tools: ServedTools, root: Path
     assert names(tools) == []
     policy_answers.forget(str(root))
     assert names(tools) == ["add"]
+
+
+def test_after_what_strangers_wrote_calls_that_send_are_denied_and_the_list_stays(root: Path) -> None:
+    write_tool(root / ".vespe/tools/tool-fetch", "fetch", annotations={"readOnlyHint": True, "openWorldHint": True})
+    write_tool(root / ".vespe/tools/tool-send", "send", permissions={"network": ["x.org"]})
+    registry = ToolRegistry()
+    for name in ("fetch", "send", "add"):
+        registry.register(lambda: "done", name=name)
+    user_config.set_value("approvals.flow", "ask")
+    with ServedTools(open_workspace(root), registry=registry) as tools:
+        before = names(tools)
+        assert call(tools, "send").ok and call(tools, "fetch").ok and not call(tools, "send").ok and call(tools, "add").ok
+        python_tool(root / ".vespe/tools/tool-more", "more", "return 1")
+        assert names(tools) == sorted([*before, "more"]) and not call(tools, "send").ok

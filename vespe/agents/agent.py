@@ -144,6 +144,7 @@ class Agent:
             on_result=self.options.on_result,
             known=self.options.known,
         )
+        turns.saw_before(self.transcript.messages)
         self._loop = Loop(
             provider=provider,
             turns=turns,

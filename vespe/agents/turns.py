@@ -15,7 +15,7 @@ from vespe.agents.call_checks import Ready, check
 from vespe.agents.call_results import ENDED, CallResult, Known, interrupted, not_run
 from vespe.agents.events import Runner
 from vespe.agents.limits import Quota, Stop
-from vespe.agents.open_calls import ModelCall
+from vespe.agents.open_calls import ModelCall, read_turns
 from vespe.calls import path, tracing
 from vespe.calls.bridge import OWN, Bridge
 from vespe.models import Call, JsonObject, Outcome, Tool
@@ -88,6 +88,19 @@ class TurnRunner:
                     work.in_order(group)
         finally:
             work.settle()
+
+    def saw(self, tool: Tool) -> None:
+        """Tell the policy, where it wants to know, that the model is given a result of this tool."""
+        told: Callable[[Tool], object] = getattr(self.policy, "saw", _nothing)
+        told(tool)
+
+    def saw_before(self, messages: Sequence[JsonObject]) -> None:
+        """Tell the policy of the results that a conversation holds already; what is not known now could have read anything."""
+        for name in {self._name(call) for message in messages for call in _calls(message)} - set(OWN):
+            self.saw(self.tools.get(name) or Tool(uid="", name=name, description="", input_schema={}))
+
+    def _name(self, call: ModelCall) -> str:
+        return (call if self.bridge is None else bridged(call, self.bridge)).name
 
     def _checked(self, call: ModelCall, *, cut: bool) -> Ready | CallResult | None:
         call = call if self.bridge is None else bridged(call, self.bridge)
@@ -197,6 +210,7 @@ class _Work:
         arrived = self.arrived.get(one.call.call_id)
         wait = {} if arrived is None else {"wait_ms": round((began - arrived) * 1000, 3)}
         outcome = self._outcome(one)
+        self.owner.saw(one.tool)
         timing = wait | {"duration_ms": round((time.perf_counter() - began) * 1000, 3)}
         self._done(CallResult(call=one.call, outcome=outcome, ran=True, timing=timing), tell)
 
@@ -215,6 +229,10 @@ class _Work:
             new = self.results.setdefault(result.call.place, result) is result
         if new:
             tell(lambda: self.owner.on_result(result))
+
+
+def _calls(message: JsonObject) -> Sequence[ModelCall]:
+    return read_turns([message]).open
 
 
 def bridged(call: ModelCall, bridge: Bridge) -> ModelCall:

@@ -7,14 +7,16 @@ from typing import Final, TypeAlias
 from vespe.calls import policy_answers
 from vespe.calls.path import CallPath, itself
 from vespe.calls.policy_answers import KeptAnswer
-from vespe.calls.policy_rules import Rule, read_rules, tightening
+from vespe.calls.policy_rules import Rule, flow_of, read_rules, tightening
 from vespe.errors import InvalidArguments, UsageError
 from vespe.models import JsonObject, Tool
 from vespe.projects import project as projects
 from vespe.records import dataclass
+from vespe.tools.effects import effects_of
 
 POLICIES: Final = ("ask", "read-only", "all", "none")
 """`ask` asks for what is not read-only; `read-only` denies it instead; `all` allows it; `none` denies every call."""
+_AFTER: Final = "approvals.flow"
 ONCE, SESSION, PROJECT = "once", "session", "project"
 
 
@@ -39,41 +41,91 @@ Ask: TypeAlias = Callable[[Question], Answer]
 """Asks a person; without one, what would be asked is denied."""
 
 
+class Taint:
+    """Whether a model has read what strangers may have written: `by` is the first tool that gave it that, and it never falls again."""
+
+    def __init__(self) -> None:
+        self.by = ""
+
+    def note(self, tool: Tool) -> None:
+        """Take note that a model is given a result of this tool."""
+        if not self.by and "reads_untrusted" in effects_of(tool):
+            self.by = tool.name
+
+
 class CallPolicy:
     """Decides on calls, one after another; safe from several threads, which are asked one at a time.
 
     `rules` are those of the configurations (`rules_of`); `policy` is one of POLICIES; answers for the project are kept where
     `root` is given. What any source denies is denied; then what any rule asks for is asked, unless an earlier answer holds;
     then what a rule, an answer or the policy allows is allowed, and what is annotated as read-only. The rest is asked.
+
+    `flow` is one of `policy_rules.FLOW`: once a model has read what strangers may have written (`taint`), calls that send out or destroy
+    are asked for or denied. Where it is "" they are asked for unless they only read, a rule allows them, or the policy is `all`.
     """
 
-    def __init__(self, rules: Iterable[Rule] = (), *, policy: str = "ask", root: str | None = None, ask: Ask | None = None) -> None:
+    def __init__(
+        self,
+        rules: Iterable[Rule] = (),
+        *,
+        policy: str = "ask",
+        root: str | None = None,
+        ask: Ask | None = None,
+        flow: str = "",
+        taint: Taint | None = None,
+    ) -> None:
         if policy not in POLICIES:
             raise UsageError(f"{policy!r} is not a policy for calls: it is one of {', '.join(POLICIES)}")
         self._rules = tuple(rules)
         self._policy, self._root, self._ask = policy, root, ask
+        self._flow, self._taint = flow, taint or Taint()
         self._said: list[KeptAnswer] = []
         self._lock = threading.Lock()
 
     @property
     def allows_all(self) -> bool:
         """Whether nothing that is known now denies or asks for any call. Raises StorageError."""
-        return self._policy == "all" and not self._rules and not (self._root and policy_answers.load(self._root))
+        flows = self._flow in ("ask", "deny")
+        return self._policy == "all" and not self._rules and not flows and not (self._root and policy_answers.load(self._root))
 
     def why_not(self, tool: Tool, inputs: JsonObject) -> str:
         """Say why a call may not run, in words for the model, or "" where it may; a person may be asked. Raises StorageError."""
         if tool.behind is not None:
             tool, inputs = itself(tool, inputs)
         with self._lock:
-            about = self._about(tool)
-            if why := self._denied(tool, inputs, about) or ("no calls are allowed here" if self._policy == "none" else ""):
-                return why
-            asking = next((rule for rule in self._rules if rule.kind == "ask" and rule.matches(tool, inputs)), None)
-            if not self._open(tool, inputs, asking):
-                return ""
-            if any(self._holds(answer, tool, asking) for answer in about):
-                return ""
-            return self._asked(tool, inputs, asking)
+            return self._why_not(tool, inputs)
+
+    def saw(self, tool: Tool) -> None:
+        """Take note that a model is given a result of this tool."""
+        self._taint.note(tool)
+
+    def _why_not(self, tool: Tool, inputs: JsonObject) -> str:
+        about = self._about(tool)
+        if why := self._denied(tool, inputs, about) or ("no calls are allowed here" if self._policy == "none" else ""):
+            return why
+        asking = next((rule for rule in self._rules if rule.kind == "ask" and rule.matches(tool, inputs)), None)
+        if asking is None and (risk := self._risk(tool, inputs)):
+            if self._flow == "deny":
+                return f"{tool.name!r} {risk}"
+            asking = Rule(kind="ask", tool=_AFTER, where=risk)
+        if not self._open(tool, inputs, asking):
+            return ""
+        if any(self._holds(answer, tool, asking) for answer in about):
+            return ""
+        return self._asked(tool, inputs, asking)
+
+    def _risk(self, tool: Tool, inputs: JsonObject) -> str:
+        """Say what a call could do with what strangers wrote, where that is asked for; else ""."""
+        if not self._taint.by or self._flow == "off":
+            return ""
+        if not self._flow and (self._policy == "all" or tool.annotations.get("readOnlyHint") is True or self._ruled(tool, inputs)):
+            return ""
+        found = effects_of(tool)
+        does = "gives data to others" if "sends_out" in found else "destroys" if "destructive" in found else ""
+        return f"{does}, and {self._taint.by!r} has given the model what strangers may have written" if does else ""
+
+    def _ruled(self, tool: Tool, inputs: JsonObject) -> bool:
+        return any(rule.kind == "allow" and rule.matches(tool, inputs) for rule in self._rules)
 
     def why_never(self, tool: Tool) -> str:
         """Say why a rule or an answer denies every call of a tool, or "" where it denies none or only some. Raises StorageError."""
@@ -103,8 +155,7 @@ class CallPolicy:
         """Whether a person's word is needed."""
         if asking is not None:
             return True
-        allowed = any(rule.kind == "allow" and rule.matches(tool, inputs) for rule in self._rules)
-        return not (allowed or self._policy == "all" or tool.annotations.get("readOnlyHint") is True)
+        return not (self._ruled(tool, inputs) or self._policy == "all" or tool.annotations.get("readOnlyHint") is True)
 
     @staticmethod
     def _holds(answer: KeptAnswer, tool: Tool, asking: Rule | None) -> bool:
@@ -114,7 +165,7 @@ class CallPolicy:
     def _asked(self, tool: Tool, inputs: JsonObject, asking: Rule | None) -> str:
         if self._policy == "read-only" or self._ask is None:
             return f"calls of {tool.name!r} need the user's approval, and nobody can be asked here"
-        why = "the configuration asks for it" if asking else "the tool is not marked as read-only"
+        why = _why(asking)
         answer = self._ask(Question(tool=tool, inputs=inputs, why=why))
         if not isinstance(answer, Answer) or answer.holds not in (ONCE, SESSION, PROJECT):
             raise UsageError(
@@ -137,6 +188,12 @@ class CallPolicy:
             policy_answers.keep(self._root, kept)
 
 
+def _why(asking: Rule | None) -> str:
+    if asking is None:
+        return "the tool is not marked as read-only"
+    return asking.where if asking.tool == _AFTER else "the configuration asks for it"
+
+
 def rules_of(user: JsonObject, project: JsonObject, *, paths: tuple[str, str] = ("", "")) -> tuple[Rule, ...]:
     """Return the rules of the user's `approvals` and of the project's, which can only deny and ask.
 
@@ -145,7 +202,7 @@ def rules_of(user: JsonObject, project: JsonObject, *, paths: tuple[str, str] = 
     return (*read_rules(user, path=paths[0]), *tightening(read_rules(project, path=paths[1])))
 
 
-def policy_of(path: CallPath, *, policy: str = "ask", ask: Ask | None = None) -> CallPolicy:
+def policy_of(path: CallPath, *, policy: str = "ask", ask: Ask | None = None, taint: Taint | None = None) -> CallPolicy:
     """Return the policy for calls in a project; raises InvalidDocument for a configuration's rule that is none.
 
     `policy` is one of `policy.POLICIES`; `ask` asks a person, and without it what would be asked is denied.
@@ -153,17 +210,18 @@ def policy_of(path: CallPath, *, policy: str = "ask", ask: Ask | None = None) ->
     config = path.workspace.config
     places = (path.user.path, projects.config_path(path.workspace.root))
     rules = rules_of(path.user.approvals, config.document.get("approvals", {}), paths=places)
-    return CallPolicy(rules, policy=policy, root=path.workspace.root, ask=ask)
+    flow = flow_of({"approvals": path.user.approvals}, config.document)
+    return CallPolicy(rules, policy=policy, root=path.workspace.root, ask=ask, flow=flow, taint=taint)
 
 
-def clients_policy(path: CallPath, *, ask: str = "deny") -> CallPolicy | None:
+def clients_policy(path: CallPath, *, ask: str = "deny", taint: Taint | None = None) -> CallPolicy | None:
     """Return the policy for calls of a client that asks its own user, or None where there is no rule and no answer.
 
     What is denied stays denied; what a rule asks for is denied or, with `ask` "allow", allowed: Vespe cannot ask here.
     """
     if ask not in ("deny", "allow"):
         raise UsageError(f"{ask!r} is not an answer to what a rule asks for: it is deny or allow")
-    policy = policy_of(path, policy="all", ask=(lambda question: Answer(allowed=True)) if ask == "allow" else None)
+    policy = policy_of(path, policy="all", ask=(lambda question: Answer(allowed=True)) if ask == "allow" else None, taint=taint)
     return None if policy.allows_all else policy
 
 

@@ -14,6 +14,8 @@ from vespe.records import dataclass
 
 KINDS: Final = ("deny", "ask", "allow")
 """From the strongest to the weakest: the first kind with a rule that matches decides."""
+FLOW: Final = ("off", "ask", "deny")
+"""What becomes of calls that send out or destroy once a model has read what strangers wrote, from the widest to the tightest."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,15 +63,23 @@ class Rule:
 def read_rules(document: JsonValue, *, path: str) -> tuple[Rule, ...]:
     """Read `approvals` of a configuration; raises InvalidDocument with the JSON Pointer of what is no rule.
 
-    An entry is a pattern of a tool's name, or `{"tool": PATTERN, "arguments": {NAME: PATTERN}}`.
+    An entry is a pattern of a tool's name, or `{"tool": PATTERN, "arguments": {NAME: PATTERN}}`. `flow` stands beside them: see `flow_of`.
     """
     if not isinstance(document, dict):
         raise InvalidDocument("must be an object", path=path, pointer="/approvals")
     for key in document:
-        if key not in KINDS:
+        if key not in (*KINDS, "flow"):
             pointer = f"/approvals/{escape_pointer(key)}"
-            raise InvalidDocument(f"is not one of {', '.join(KINDS)}", path=path, pointer=pointer)
+            raise InvalidDocument(f"is not one of {', '.join(KINDS)}, flow", path=path, pointer=pointer)
+    if document.get("flow", "off") not in FLOW:
+        raise InvalidDocument(f"must be one of {', '.join(FLOW)}", path=path, pointer="/approvals/flow")
     return tuple(rule for kind in KINDS for rule in _read(kind, document.get(kind, []), path))
+
+
+def flow_of(*documents: JsonObject) -> str:
+    """Return the tightest `approvals.flow` of configurations, one of FLOW, or "" where none says it."""
+    said = [rules.get("flow") for rules in (document.get("approvals", {}) for document in documents) if isinstance(rules, dict)]
+    return max((one for one in said if one in FLOW), key=FLOW.index, default="")
 
 
 def tightening(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:

@@ -13,6 +13,7 @@ from vespe.git import changed_paths
 from vespe.lint import FAMILIES, RULES, audit, fixes
 from vespe.lint import settings as lint_settings
 from vespe.lint.findings import Finding
+from vespe.lint.rules.flow import drawn
 from vespe.lint.settings import Settings
 from vespe.models import SEVERITIES
 from vespe.projects.workspace import find_root
@@ -42,7 +43,7 @@ def command(paths: tuple[str, ...], form: str, as_json: bool, explain: str | Non
     JSONL, YAML); by default the project here. Nothing that is linted is imported or run. Exit code 1 says that there are errors.
     """
     if explain:
-        return _explain(explain)
+        return _explain(explain, paths)
     gc.enable()  # what is left off for commands that live for a moment: 10,000 tools make much that only it can free
     settings = _settings(asked)
     changed = changed_paths.changed_paths(asked["changed"]) if asked["changed"] else None
@@ -89,13 +90,27 @@ def _refuse(what: str, given: str, known: Sequence[str]) -> None:
     )
 
 
-def _explain(code: str) -> int:
+def _explain(code: str, paths: Sequence[str]) -> int:
     if code not in RULES:
         _refuse("rule", code, list(RULES))
     rule = RULES[code]
     about = f"\nSpeaks for: {', '.join(sorted(rule.targets))}" if rule.targets else ""
     report.emit(f"{rule.code} ({rule.severity}): {rule.title}\n\n{rule.rationale}{about}\n\nBad:   {rule.bad}\nGood:  {rule.good}")
+    if code == "flow-exfiltration":
+        _draw(list(paths))
     return 0
+
+
+def _draw(paths: list[str]) -> None:
+    """Draw the tools that the rule is about, of what is named or of the project here; nothing where there is none."""
+    try:
+        flows = list(audit.flows(paths or [_project()]))
+    except errors.ProjectNotFound:
+        return
+    for flow in flows:
+        report.emit(f"\nHere:\n\n{drawn(flow)}")
+    if not flows:
+        report.emit("\nHere: no three tools do this, or somebody is asked.")
 
 
 def _show(findings: list[Finding], run: audit.Audit, form: str, *, broken: str | None) -> None:

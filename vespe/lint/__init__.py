@@ -7,6 +7,7 @@ from vespe.lint.rules import (
     commands,
     constraints,
     description,
+    flow,
     layout,
     naming,
     portability,
@@ -28,5 +29,6 @@ FAMILIES: Final[dict[str, tuple[AnyRule, ...]]] = {
     "safety": (*safety.RULES, *commands.RULES),
     "sets": (*sets.RULES, *shadowing.RULES),
     "signature": signature.RULES,
+    "flow": flow.RULES,
 }
 RULES: Final[dict[str, AnyRule]] = {rule.code: rule for rules in FAMILIES.values() for rule in rules}

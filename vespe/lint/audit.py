@@ -10,10 +10,11 @@ from vespe.errors import InvalidDocument, VespeError
 from vespe.kits import roots
 from vespe.lint import RULES, foreign, subjects
 from vespe.lint import settings as lint_settings
-from vespe.lint.base import AnyRule, Bounds, Found, Outline, Rule, SetRule, Subject
+from vespe.lint.base import AnyRule, Found, Outline, Rule, SetRule, Subject
 from vespe.lint.findings import Finding
 from vespe.lint.foreign import Definition, ForeignFile
 from vespe.lint.paths import Place, places, tool_directories, touched
+from vespe.lint.rules.flow import Flow, flow_of
 from vespe.lint.settings import Settings, Wrong
 from vespe.lint.sources import Ignores, Source, Told, placed
 from vespe.models import JsonObject, Tool
@@ -61,6 +62,13 @@ class Audit:
         return self._changed
 
 
+def flows(paths: Iterable[str]) -> Iterator[Flow]:
+    """Return how the tools of each place could carry data away, where they can. Raises NotFound."""
+    for place in list(places(paths)):
+        run = _Run(Audit(Settings()), place)
+        yield from run.flows()
+
+
 class _Run:
     """The judging of one place, with the configuration of the project that it stands in."""
 
@@ -96,6 +104,13 @@ class _Run:
         if place.kind not in ("project_config", "kit_config"):
             yield from self._together()
         yield from self._unused()
+
+    def flows(self) -> Iterator[Flow]:
+        """Return how the tools of the place could carry data away, where they can."""
+        for _ in self.findings():
+            pass
+        found = (flow_of(outlines, self._settings.bounds) for outlines, _ in self._sets.values())
+        yield from (flow for flow in found if flow is not None)
 
     # Configuration
 
@@ -244,7 +259,7 @@ class _Run:
 
     def _together(self) -> Iterator[Finding]:
         """Ask the rules over sets; what they say of one definition is told in its file."""
-        bounds = Bounds(tool_budget=self._settings.tool_budget)
+        bounds = self._settings.bounds
         for outlines, sources in self._sets.values():
             told: dict[int, list[tuple[AnyRule, Found]]] = {}
             for rule in self._set_rules:

@@ -4,11 +4,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import Literal, NamedTuple, TypeAlias
 
+from vespe.calls.policy_rules import Rule as CallRule
 from vespe.models import JsonValue, Severity
 from vespe.records import dataclass
 from vespe.tools.directory import Problem
 
-Family: TypeAlias = Literal["layout", "naming", "schema", "portability", "description", "safety", "signature", "sets"]
+Family: TypeAlias = Literal["layout", "naming", "schema", "portability", "description", "safety", "signature", "sets", "flow"]
 Part: TypeAlias = str
 """A part of a definition: `name`, `description`, `input_schema`, `output_schema`, `annotations`, or `""` for the whole."""
 
@@ -89,7 +90,8 @@ class Outline:
     `size` is the number of characters of the compact JSON that a model would be sent: name, description, input schema.
     `linted` is False for what is only there for comparison (tools of active kits beside a project's own): no finding is about it
     alone. `scope` is `project_tools`, a kit's id, or a file's path; `available` is False where another tool of its name shadows
-    this one.
+    this one. `name` is the one that models know, `own_name` the tool's own where it is another; `effects` are its effects with the
+    reason for each, `queries` what people ask for.
     """
 
     name: str
@@ -102,13 +104,25 @@ class Outline:
     kit_id: str | None = None
     linted: bool = True
     available: bool = True
+    own_name: str = ""
+    effects: Mapping[str, str] = field(default_factory=dict)
+    queries: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """What a project's configuration says to the rules over sets: `tool_budget` in tokens, None for no budget."""
+    """What a project's configuration says to the rules over sets: `tool_budget` in tokens, None for no budget.
+
+    `guards` are its rules that deny or ask for every call of a tool; `flow_guarded` says that its `approvals.flow` asks or denies.
+    """
 
     tool_budget: int | None = None
+    guards: tuple[CallRule, ...] = ()
+    flow_guarded: bool = False
+
+    def is_guarded(self, name: str, own_name: str, scope: str) -> bool:
+        """Say whether a person stands before every call of a tool."""
+        return any(rule.names(own_name or name, scope=scope) for rule in self.guards)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,9 +4,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from typing import Any, Final
 
+from vespe.calls import policy_rules
+from vespe.calls.policy_rules import Rule as CallRule
 from vespe.documents.pointers import pointer_to
+from vespe.errors import InvalidDocument
 from vespe.lint import FAMILIES, RULES
-from vespe.lint.base import AnyRule, Found
+from vespe.lint.base import AnyRule, Bounds, Found
 from vespe.models import SEVERITIES, JsonObject, JsonValue, Severity
 from vespe.records import dataclass
 
@@ -22,7 +25,7 @@ class Settings:
 
     `select` and `ignore` are codes, families or beginnings of codes; no `select` is every rule. `targets` empty is all of them.
     `severities` gives rules another severity. `least` leaves out what is less grave. `ignored` maps codes to the reasons that a
-    project's configuration gives; `tool_budget` is its bound in tokens.
+    project's configuration gives; `tool_budget` is its bound in tokens; `guards` and `flow_guarded` are as in `Bounds`.
     """
 
     select: tuple[str, ...] = ()
@@ -32,6 +35,13 @@ class Settings:
     severities: Mapping[str, Severity] = field(default_factory=dict)
     ignored: Mapping[str, str] = field(default_factory=dict)
     tool_budget: int | None = None
+    guards: tuple[CallRule, ...] = ()
+    flow_guarded: bool = False
+
+    @property
+    def bounds(self) -> Bounds:
+        """What the rules over sets are told."""
+        return Bounds(tool_budget=self.tool_budget, guards=self.guards, flow_guarded=self.flow_guarded)
 
     def rules(self) -> Iterator[AnyRule]:
         """Return the rules to ask, in the order of their families."""
@@ -103,8 +113,19 @@ def of_project(document: JsonObject, given: Settings) -> tuple[Settings, list[Wr
         severities=_severities(lint, wrong),
         ignored=reasons,
         tool_budget=budget,
+        **_guards(document),
     )
     return settings, wrong
+
+
+def _guards(document: JsonObject) -> dict[str, Any]:
+    """Return the project's rules that stand before every call of a tool; where they cannot be read another rule says so."""
+    try:
+        rules = policy_rules.read_rules(document.get("approvals", {}), path="")
+    except InvalidDocument:
+        return {}
+    guards = tuple(rule for rule in rules if rule.kind != "allow" and not rule.arguments)
+    return {"guards": guards, "flow_guarded": policy_rules.flow_of(document) in ("ask", "deny")}
 
 
 def _texts(lint: JsonObject, key: str, wrong: list[Wrong], *, known: Any) -> tuple[str, ...]:

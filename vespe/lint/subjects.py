@@ -12,12 +12,13 @@ from vespe.documents.pointers import pointer_to
 from vespe.errors import InvalidDocument, StorageError
 from vespe.lint.base import Node, Outline, SchemaProblem, Subject
 from vespe.lint.foreign import Definition
-from vespe.models import JsonObject, JsonValue, Tool
+from vespe.models import Implementation, JsonObject, JsonValue, Tool
 from vespe.projects.view import View
 from vespe.schemas import validator
 from vespe.schemas.subschemas import walk
 from vespe.tools import directory as tool_directory
 from vespe.tools.directory import Problem
+from vespe.tools.effects import effects_of
 
 _MOST_NODES: Final = 4 * defaults.MAX_SUBSCHEMAS
 _PARTS: Final = ("name", "description", "annotations", "examples", "implementation_details", "lint", "secrets", "permissions", "limits")
@@ -91,8 +92,8 @@ def read_config(path: str) -> tuple[JsonObject | None, list[Problem]]:
 
 def outline(subject: Subject, *, scope: str, linted: bool, available: bool, view: View | None = None) -> Outline:
     """Return what is kept of a subject for the rules over sets, as models see it where a project has a `view`."""
+    own_name, tool = subject.name or "", _tool(subject, scope)
     if view is not None and view.rules_about(subject.name, scope):
-        tool = _tool(subject, scope)
         seen = view.of(tool)
         available = available and view.exposure(tool) != "never"
         subject = replace(subject, name=seen.name, description=seen.description, input_schema=seen.input_schema)
@@ -109,12 +110,39 @@ def outline(subject: Subject, *, scope: str, linted: bool, available: bool, view
         kit_id=subject.kit_id,
         linted=linted,
         available=available,
+        own_name=own_name,
+        effects=effects_of(tool) if subject.api == "vespe" else {},
+        queries=tuple(query for query in _list(tool.document, "queries") if isinstance(query, str)),
     )
 
 
 def _tool(subject: Subject, scope: str) -> Tool:
-    schema = subject.input_schema if isinstance(subject.input_schema, dict) else {}
-    return Tool(uid="", name=subject.name or "", description=subject.description or "", input_schema=schema, scope=scope)
+    """Return a subject as a tool, as far as it is one."""
+    document = subject.document if isinstance(subject.document, dict) else {}
+    details = _object(document, "implementation_details")
+    kind, entrypoint = details.get("type"), _text(details.get("entrypoint"))
+    return Tool(
+        uid="",
+        name=subject.name or "",
+        description=subject.description or "",
+        input_schema=subject.input_schema if isinstance(subject.input_schema, dict) else {},
+        implementation=Implementation(type=kind, entrypoint=entrypoint) if isinstance(kind, str) else None,
+        scope=scope,
+        secrets=tuple(secret for secret in _list(document, "secrets") if isinstance(secret, str)),
+        annotations=_object(document, "annotations"),
+        permissions=_object(document, "permissions"),
+        document=document,
+    )
+
+
+def _object(document: JsonObject, key: str) -> JsonObject:
+    value = document.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def _list(document: JsonObject, key: str) -> list[JsonValue]:
+    value = document.get(key)
+    return value if isinstance(value, list) else []
 
 
 def _names(properties: JsonValue) -> tuple[str, ...]:

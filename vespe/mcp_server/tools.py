@@ -11,6 +11,7 @@ from vespe.adapters.mcp import McpShape
 from vespe.calls.bridge import OWN
 from vespe.calls.executors.mcp.sessions import Sessions
 from vespe.calls.path import open_path, refused
+from vespe.calls.policy import Taint, clients_policy
 from vespe.calls.registry import ToolRegistry
 from vespe.mcp_server import marks, pages, revisions, snapshot
 from vespe.mcp_server import resources as server_resources
@@ -53,6 +54,7 @@ class ServedTools:
         )
         self._live = cast(OpenProject, self._path.live)
         self._lock = threading.RLock()
+        self._taint = Taint()
         self.version = 0
         self._now = self._look(workspace, None)
         if self._now.refusal is not None:
@@ -153,7 +155,9 @@ class ServedTools:
             return refused(tool, errors.Refused(why)), tool.output_schema
         if progress is not None:
             path = replace(path, progress=progress)
-        return path.run_tool(tool, Call(tool=name, arguments=arguments), cancel=cancel), tool.output_schema
+        outcome = path.run_tool(tool, Call(tool=name, arguments=arguments), cancel=cancel)
+        self._taint.note(tool)
+        return outcome, tool.output_schema
 
     def tool(self, name: str) -> Tool:
         """Return the tool that a name means now; raises as `call` does."""
@@ -169,7 +173,10 @@ class ServedTools:
 
     def _look(self, workspace: Workspace, before: Snapshot | None) -> Snapshot:
         path = replace(self._path, workspace=workspace)
-        return snapshot.look(workspace, path, selection=self._selection, granted=self._live.trust.check, token=self._token(), before=before)
+        check, token = self._live.trust.check, self._token()
+        found = snapshot.look(workspace, path, selection=self._selection, granted=check, token=token, before=before)
+        # What was read of strangers decides on calls, and not on what is listed, so that the list stays as it is.
+        return replace(found, policy=clients_policy(path, ask=self._selection.ask, taint=self._taint))
 
     def _token(self) -> object:
         """Return what changes when trust does."""

@@ -149,7 +149,7 @@ def origins(user: UserConfig, project: JsonObject | None = None, *, project_path
             found |= {key: (value, project_path)} if value != own else {}
         rules = project.get("approvals")
         ours = [leaf for key in _PROJECTS_OWN if key in project for leaf in _leaves(key, project[key])]
-        ours += [(f"approvals.{kind}", rules[kind]) for kind in ("ask", "deny") if isinstance(rules, dict) and kind in rules]
+        ours += [(f"approvals.{kind}", rules[kind]) for kind in ("ask", "deny", "flow") if isinstance(rules, dict) and kind in rules]
         listed += [(key, value, project_path) for key, value in ours]
         for key, default in (("active_kits", []), ("tool_resolution_order", list(defaults.DEFAULT_ORDER))):
             found[key] = (project[key], project_path) if key in project else (default, "default")

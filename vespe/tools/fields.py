@@ -16,6 +16,9 @@ UID_PATTERN: Final = pattern(r"tool-[a-z0-9][a-z0-9_-]{0,58}")
 SECRET_PATTERN: Final = pattern(r"[A-Za-z_][A-Za-z0-9_]*")
 MAX_TIMEOUT_S: Final = 86_400
 MAX_OUTPUT_LIMIT: Final = 1 << 30
+EFFECTS: Final = ("reads_private", "reads_untrusted", "sends_out", "writes", "destructive")
+"""It reads what is not everybody's; what strangers may have written; it gives data to others; it changes something; what it changes may be
+lost."""
 _HINTS: Final = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 _UID_RULE: Final = "a uid is `tool-`, then a letter or digit, then at most 58 of a-z, 0-9, _ and -"
 
@@ -147,6 +150,17 @@ def _tags(value: Any) -> Iterator[Found]:
     return texts(value, steps=("tags",))
 
 
+def _queries(value: Any) -> Iterator[Found]:
+    return texts(value, steps=("queries",))
+
+
+def _effects(value: Any) -> Iterator[Found]:
+    yield from texts(value, steps=("effects",))
+    for index, item in enumerate(value if isinstance(value, list) else ()):
+        if isinstance(item, str) and item and item not in EFFECTS:
+            yield f"/effects/{index}", f"`effects[{index}]` must be one of {', '.join(EFFECTS)}, not {short(item)}"
+
+
 CHECKED: Final[dict[str, Callable[[Any], Iterable[Found]]]] = {
     "description": _text("description"),
     "version": _text("version"),
@@ -156,6 +170,8 @@ CHECKED: Final[dict[str, Callable[[Any], Iterable[Found]]]] = {
     "annotations": _annotations,
     "examples": _examples,
     "permissions": _permissions,
+    "queries": _queries,
+    "effects": _effects,
 }
 KEYS: Final = (
     "uid", "name", "schema", "implementation_details", "kit_id", *CHECKED, "example_files", "example_git", "lint", "api_fields", "$schema",

@@ -15,7 +15,7 @@ from vespe.agents.toolsets.vendors import Turn, cut_calls, read_turn
 from vespe.agents.turns import TurnRunner
 from vespe.calls import path as call_path
 from vespe.calls.path import CallPath
-from vespe.calls.policy import Ask, CallPolicy, policy_of
+from vespe.calls.policy import Ask, CallPolicy, Taint, policy_of
 from vespe.calls.registry import ToolRegistry
 from vespe.errors import MissingExtra, ToolNotFound, UsageError, VespeError
 from vespe.kits import roots
@@ -98,6 +98,7 @@ class Toolset:
             for held in self._of(source):
                 self._add(held)
         self._policies: dict[int, CallPolicy] = {}
+        self._taint = Taint()
 
     def __repr__(self) -> str:
         return f"<Toolset of {', '.join(self._held) or 'nothing'}>"
@@ -284,8 +285,13 @@ class Toolset:
         """Say why a model's call may not run, "" where it may: see `CallPolicy.why_not`."""
         held = self._one(tool.name)
         if id(held.path) not in self._policies:
-            self._policies[id(held.path)] = policy_of(held.path, policy="all" if held.own else self._approve, ask=self._ask)
+            policy = "all" if held.own else self._approve
+            self._policies[id(held.path)] = policy_of(held.path, policy=policy, ask=self._ask, taint=self._taint)
         return self._policies[id(held.path)].why_not(tool, inputs)
+
+    def saw(self, tool: Tool) -> None:
+        """Take note that a model is given a result of this tool: see `CallPolicy.saw`."""
+        self._taint.note(tool)
 
     def _ready(self, call: ModelCall, *, cut: bool) -> Ready | CallResult:
         if cut:
@@ -301,6 +307,7 @@ class Toolset:
             outcome = await self.arun_tool(one.tool, call)
         except VespeError as error:
             outcome = call_path.refused(one.tool, error)
+        self.saw(one.tool)
         return CallResult(call=one.call, outcome=outcome, ran=True)
 
     def _answer(self, turn: Turn, results: Mapping[int, CallResult]) -> Answer:

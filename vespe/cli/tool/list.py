@@ -13,6 +13,7 @@ from vespe.models import JsonObject, Tool
 from vespe.projects.resolver import Row
 from vespe.projects.workspace import Workspace, open_workspace
 from vespe.tools import directory
+from vespe.tools.effects import effects_of
 
 
 @click.command("list", epilog="Example: vespe tool list --all")
@@ -74,8 +75,11 @@ def _as_models(workspace: Workspace, rows: Sequence[Row], as_json: bool) -> None
     if as_json:
         report.emit_json({"tools": [_seen(tool, exposed) for tool, exposed in found]})
         return
-    cells = [(tool.name, _behind(tool), signature(tool.input_schema), exposed, tool.description) for tool, exposed in found]
-    tables.show(("NAME", "IS", "TAKES", "EXPOSED", "DESCRIPTION"), cells, one_line=True)
+    cells = [
+        (tool.name, _behind(tool), signature(tool.input_schema), exposed, ", ".join(effects_of(tool)) or "-", tool.description)
+        for tool, exposed in found
+    ]
+    tables.show(("NAME", "IS", "TAKES", "EXPOSED", "EFFECTS", "DESCRIPTION"), cells, one_line=True)
 
 
 def _behind(tool: Tool) -> str:
@@ -86,6 +90,7 @@ def _seen(tool: Tool, exposed: str) -> JsonObject:
     preset = tool.behind.preset if tool.behind else {}
     hidden = sorted(tool.behind.hidden) if tool.behind else []
     known: JsonObject = {"name": tool.name, "is": _behind(tool), "uid": tool.uid, "description": tool.description}
+    known |= {"effects": effects_of(tool)}
     return known | {"input_schema": tool.input_schema, "preset": preset, "hidden": hidden, "expose": None if exposed == "-" else exposed}
 
 

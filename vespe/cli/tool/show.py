@@ -10,6 +10,7 @@ from vespe.documents import strict_json
 from vespe.lazy import shutil
 from vespe.models import JsonObject, Tool
 from vespe.projects.workspace import open_workspace
+from vespe.tools.effects import effects_of
 
 
 @click.command("show", epilog="Example: vespe tool show read_file --as anthropic")
@@ -30,7 +31,8 @@ def command(name: str, shape: str, project_dir: str | None, as_json: bool) -> No
 
 def document_of(tool: Tool) -> JsonObject:
     """Return a tool's config.json with its scope, path and long description."""
-    return tool.document | {"scope": tool.scope, "path": tool.directory, "long_description": tool.documentation}
+    effects = {"effects": list(effects_of(tool))}
+    return tool.document | effects | {"scope": tool.scope, "path": tool.directory, "long_description": tool.documentation}
 
 
 def _show(tool: Tool) -> None:
@@ -51,6 +53,8 @@ def _show(tool: Tool) -> None:
         report.emit(_wrapped(said, "  "))
     if tool.output_schema is not None:
         report.emit(f"Output: {kind(tool.output_schema)}")
+    for effect, why in effects_of(tool).items():
+        report.emit(f"Effect: {effect} ({why})")
     if tool.secrets:
         report.emit(f"Secrets: {', '.join(tool.secrets)}")
     if text := tool.documentation:

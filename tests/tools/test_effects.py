@@ -1,0 +1,85 @@
+"""What a call of a tool may do to the flow of data."""
+
+from typing import Any
+
+import pytest
+
+from vespe.models import Implementation, Tool
+from vespe.tools.effects import effects_of
+from vespe.tools.fields import EFFECTS, found_in_fields
+
+READS, WRITES, CLOSED = {"readOnlyHint": True}, {"readOnlyHint": False}, {"openWorldHint": False}
+
+
+def tool(name: str = "thing", *, arguments: Any = (), kind: str | None = None, method: str | None = None, **more: Any) -> Tool:
+    schema = {"type": "object", "properties": {argument: {} for argument in arguments}}
+    runs = None if kind is None else Implementation(type=kind, entrypoint=method)
+    return Tool(uid="", name=name, description="", input_schema=schema, implementation=runs, **more)
+
+
+def effects(*given: Any, **more: Any) -> set[str]:
+    return set(effects_of(tool(*given, **more)))
+
+
+@pytest.mark.parametrize(
+    ("facts", "wanted"),
+    [
+        ({"annotations": READS | CLOSED}, set()),
+        ({"annotations": READS | CLOSED, "secrets": ("KEY",)}, {"reads_private"}),
+        ({"annotations": READS | CLOSED, "permissions": {"read": ["~/mail"]}}, {"reads_private"}),
+        ({"annotations": READS | CLOSED, "permissions": {"read": ["../other"]}}, {"reads_private"}),
+        ({"annotations": READS | CLOSED, "permissions": {"read": [".", "docs"]}}, set()),
+        ({"annotations": READS | CLOSED, "permissions": {"network": ["api.example.org"]}}, {"sends_out"}),
+        ({"annotations": READS | CLOSED, "permissions": {"network": []}}, set()),
+        ({"annotations": READS, "kind": "http_request"}, {"sends_out", "reads_untrusted"}),
+        ({"annotations": WRITES | CLOSED, "kind": "http_request", "method": "POST"}, {"sends_out", "writes", "destructive"}),
+        ({"annotations": READS | {"openWorldHint": True}}, {"reads_untrusted"}),
+        ({"annotations": READS}, {"reads_untrusted"}),
+        ({"annotations": WRITES | {"openWorldHint": True, "destructiveHint": False}}, {"reads_untrusted", "sends_out", "writes"}),
+        ({"annotations": WRITES | CLOSED}, {"writes", "destructive"}),
+        ({"annotations": CLOSED, "permissions": {"write": ["."]}}, {"writes"}),
+        ({}, {"reads_untrusted", "writes"}),
+    ],
+)
+def test_what_a_tool_declares_decides(facts: Any, wanted: set[str]) -> None:
+    assert effects(**facts) == wanted
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "wanted"),
+    [
+        ("search_emails", ["query"], {"reads_private", "reads_untrusted"}),
+        ("getUserInfo", [], {"reads_private", "reads_untrusted"}),
+        ("get_weather", ["city"], {"reads_untrusted"}),
+        ("get_webpage", ["url"], {"reads_untrusted", "sends_out"}),
+        ("send_email", ["recipients", "body"], {"sends_out", "writes"}),
+        ("email_customer", ["body"], {"sends_out", "writes"}),
+        ("delete_email", ["email_id"], {"writes", "destructive"}),
+        ("get_transfer_history", [], {"reads_private", "reads_untrusted"}),
+        ("create_event", ["title", "participants"], {"sends_out", "writes"}),
+        ("add_numbers", ["a", "b"], {"writes"}),
+    ],
+)
+def test_where_a_tool_declares_nothing_its_words_do(name: str, arguments: list[str], wanted: set[str]) -> None:
+    assert effects(name, arguments=arguments) == wanted
+
+
+@pytest.mark.parametrize("name", ["send_email", "search_emails", "get_webpage"])
+def test_a_tool_that_says_that_it_is_closed_is_believed_over_its_words(name: str) -> None:
+    assert effects(name, arguments=["url"], annotations=READS | CLOSED) == set()
+
+
+def test_config_json_corrects_what_is_derived() -> None:
+    assert effects("send_email", document={"effects": ["writes", "reads_private"]}) == {"writes", "reads_private"}
+    assert effects("send_email", document={"effects": []}) == set()
+
+
+def test_each_effect_has_its_reason_and_they_have_one_order() -> None:
+    found = effects_of(tool("delete_secret", arguments=["url"], secrets=("KEY",)))
+    assert list(found) == [effect for effect in EFFECTS if effect in found] and all(found.values())
+    assert found["reads_private"] == "it has the secret KEY"
+
+
+def test_effects_and_queries_that_are_none_are_refused() -> None:
+    document = {"uid": "tool-a", "name": "a", "schema": {"input": {}}, "effects": ["sends_out", "flies"], "queries": [""]}
+    assert {found[0] for found in found_in_fields(document, uid="tool-a", kit_id=None)} == {"/effects/1", "/queries/0"}

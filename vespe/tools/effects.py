@@ -1,0 +1,127 @@
+"""What a call of a tool may do to the flow of data: derived from what the tool declares, else from its words, or as config.json says."""
+
+import os
+from collections.abc import Iterator
+from typing import Any, Final
+
+from vespe.models import Tool
+from vespe.tools import bm25
+from vespe.tools.fields import EFFECTS
+
+_READ: Final = frozenset(
+    bm25.words("get read list search find fetch view show retrieve check lookup query browse download count load see inspect")
+)
+_SEND: Final = frozenset(
+    bm25.words("send post share publish upload invite forward reply notify tweet pay transfer submit announce broadcast push")
+)
+_DESTROY: Final = frozenset(
+    bm25.words("delete remove drop erase cancel destroy purge clear overwrite reset revoke kill terminate wipe uninstall")
+)
+_VERBS: Final = (
+    _READ
+    | _SEND
+    | _DESTROY
+    | frozenset(bm25.words("create add make new insert update edit modify change set write append move schedule book reserve run"))
+)
+_TO: Final = frozenset(bm25.words("recipient cc bcc participant attendee email phone webhook iban destination"))
+"""Arguments that name whom a tool gives something to, unless it only reads."""
+_WHERE: Final = frozenset(bm25.words("url uri link endpoint webhook host domain"))
+"""Arguments by which the model chooses an address; even reading from it gives away what stands in it."""
+_PRIVATE: Final = frozenset(
+    bm25.words(
+        "email mail inbox message chat contact calendar event appointment file drive document note account iban balance transaction bank "
+        "card password credential token secret user profile customer patient salary invoice order history medical health private personal"
+    )
+)
+
+
+def effects_of(tool: Tool) -> dict[str, str]:
+    """Return a tool's effects, in the order of EFFECTS, each with the reason in a few words.
+
+    `effects` in config.json stands in the place of what would be derived. What a tool declares (its type, secrets, permissions and
+    annotations) decides; the words of its name and arguments only where it declares nothing.
+    """
+    tool = tool.itself
+    corrected = tool.document.get("effects")
+    if isinstance(corrected, list):
+        return {effect: "its config.json says so" for effect in EFFECTS if effect in corrected}
+    found = dict(reversed([*_declared(tool), *_guessed(_Words(tool), tool)]))
+    return {effect: found[effect] for effect in EFFECTS if effect in found}
+
+
+def _declared(tool: Tool) -> Iterator[tuple[str, str]]:
+    """Yield what the facts say, the best reason for each effect first."""
+    hints, network = tool.annotations, tool.permissions.get("network")
+    if tool.secrets:
+        yield "reads_private", f"it has the secret {tool.secrets[0]}"
+    if outside := next((path for path in _paths(tool, "read") if _is_outside(path)), None):
+        yield "reads_private", f"it may read {outside}"
+    if isinstance(network, list) and network:
+        yield "sends_out", f"it may reach {network[0]}"
+    runs = tool.implementation
+    if runs is not None and runs.type == "http_request":
+        yield "sends_out", "it is an http_request"
+        if (runs.entrypoint or "GET").upper() == "GET":
+            yield "reads_untrusted", "it gets what another machine answers"
+    if hints.get("openWorldHint") is True:
+        yield "reads_untrusted", "openWorldHint is true"
+        if hints.get("readOnlyHint") is False:
+            yield "sends_out", "openWorldHint is true, and it does more than read"
+    if hints.get("readOnlyHint") is False:
+        yield "writes", "readOnlyHint is false"
+        if hints.get("destructiveHint") is not False:
+            yield "destructive", "destructiveHint is not false"
+    elif _paths(tool, "write"):
+        yield "writes", "it may write files"
+
+
+class _Words:
+    """The words of a tool's name and of its arguments' names; `verb` is the first that says what it does, "" where none does."""
+
+    def __init__(self, tool: Tool) -> None:
+        properties = tool.input_schema.get("properties")
+        self.name = bm25.words(tool.name)
+        self.verb = next(
+            (word for word in self.name if word in _VERBS), "send" if self.name[:1] in (["email"], ["mail"], ["message"]) else ""
+        )
+        self._arguments = [name for name in properties if isinstance(name, str)] if isinstance(properties, dict) else []
+
+    def argument(self, among: frozenset[str]) -> str | None:
+        """Return the first argument that has one of these words as its last."""
+        return next((name for name in self._arguments if among.intersection(bm25.words(name)[-1:])), None)
+
+
+def _guessed(words: _Words, tool: Tool) -> Iterator[tuple[str, str]]:
+    """Yield what the words say of a tool that does not say it itself; `openWorldHint: false` says that it reaches nobody."""
+    hints, closed = tool.annotations, tool.annotations.get("openWorldHint") is False
+    reads = hints.get("readOnlyHint") is True or (words.verb in _READ and hints.get("readOnlyHint") is None)
+    private = next((word for word in words.name if word in _PRIVATE), "")
+    if reads and private and not closed and "read" not in tool.permissions:
+        yield "reads_private", f"by its name it reads {private}"
+    if hints.get("openWorldHint") is None and (reads or not words.verb):
+        yield "reads_untrusted", "openWorldHint is not given"
+    if not closed and "network" not in tool.permissions and (why := _outward(words, reads=reads)):
+        yield "sends_out", why
+    if not reads and hints.get("readOnlyHint") is None:
+        yield "writes", "nothing says that it only reads"
+        if hints.get("destructiveHint") is True or (hints.get("destructiveHint") is None and words.verb in _DESTROY):
+            yield "destructive", "destructiveHint is true" if hints.get("destructiveHint") else f"by its name it does {words.verb}"
+
+
+def _outward(words: _Words, *, reads: bool) -> str:
+    """Say by which word a tool gives something to others, or ""."""
+    if where := words.argument(_WHERE):
+        return f"its argument {where} says where to"
+    if not reads and words.verb in _SEND:
+        return f"by its name it does {words.verb}"
+    whom = None if reads else words.argument(_TO)
+    return f"its argument {whom} says to whom" if whom else ""
+
+
+def _paths(tool: Tool, key: str) -> list[str]:
+    given: Any = tool.permissions.get(key)
+    return [path for path in given if isinstance(path, str)] if isinstance(given, list) else []
+
+
+def _is_outside(path: str) -> bool:
+    return os.path.isabs(path) or path.startswith("~") or os.path.normpath(path).split(os.sep)[0] == ".."
