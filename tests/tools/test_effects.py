@@ -83,3 +83,10 @@ def test_each_effect_has_its_reason_and_they_have_one_order() -> None:
 def test_effects_and_queries_that_are_none_are_refused() -> None:
     document = {"uid": "tool-a", "name": "a", "schema": {"input": {}}, "effects": ["sends_out", "flies"], "queries": [""]}
     assert {found[0] for found in found_in_fields(document, uid="tool-a", kit_id=None)} == {"/effects/1", "/queries/0"}
+
+
+def test_what_is_proved_to_reach_nobody_sends_nothing_out() -> None:
+    shut = tool("send_mail", kind="shell_command", permissions={"network": []}, arguments=["url"])
+    assert "sends_out" not in effects_of(shut, held=True) and "sends_out" not in effects("send_mail", kind="wasm")
+    unsaid = tool("send_mail", kind="shell_command")
+    assert "sends_out" in effects_of(unsaid, held=True)

@@ -80,7 +80,7 @@ class _Run:
         self._sets: dict[str, tuple[list[Outline], list[Source | None]]] = {}
         self._ignores: dict[str, Ignores] = {}
         self._project_ignores: Ignores | None = None
-        self._view = View()
+        self._view, self._held = View(), False
 
     def findings(self) -> Iterator[Finding]:
         """Judge the place: its configuration, each definition, then all of them together."""
@@ -121,6 +121,7 @@ class _Run:
             return
         document, _ = subjects.read_config(project.config_path(root))
         if document is not None:
+            self._held = document.get("sandbox") == "require"
             self._settings, wrong = lint_settings.of_project(document, self._audit.given)
             self._project_ignores = Ignores(Source(path=shown(project.config_path(root))), self._settings.ignored)
             yield from wrong
@@ -198,7 +199,9 @@ class _Run:
             yield from placed(self._said("layout-lint-config", wrong, source, tool=subject.name))
         if subject.name is not None and self._set_rules:
             first = scope if named is None else named.setdefault(subject.name, scope)
-            self._keep(subjects.outline(subject, scope=scope, linted=linted, available=first == scope, view=self._view), None)
+            self._keep(
+                subjects.outline(subject, scope=scope, linted=linted, available=first == scope, view=self._view, held=self._held), None
+            )
 
     def _file(self) -> Iterator[Finding]:
         file = foreign.read(self._place.path)

@@ -90,8 +90,11 @@ def read_config(path: str) -> tuple[JsonObject | None, list[Problem]]:
         return None, [Problem("", "", str(error))]
 
 
-def outline(subject: Subject, *, scope: str, linted: bool, available: bool, view: View | None = None) -> Outline:
-    """Return what is kept of a subject for the rules over sets, as models see it where a project has a `view`."""
+def outline(subject: Subject, *, scope: str, linted: bool, available: bool, view: View | None = None, held: bool = False) -> Outline:
+    """Return what is kept of a subject for the rules over sets, as models see it where a project has a `view`.
+
+    `held` says that the project requires the sandbox.
+    """
     own_name, tool = subject.name or "", _tool(subject, scope)
     if view is not None and view.rules_about(subject.name, scope):
         seen = view.of(tool)
@@ -111,7 +114,7 @@ def outline(subject: Subject, *, scope: str, linted: bool, available: bool, view
         linted=linted,
         available=available,
         own_name=own_name,
-        effects=effects_of(tool) if subject.api == "vespe" else {},
+        effects=effects_of(tool, held=held) if subject.api == "vespe" else {},
         queries=tuple(query for query in _list(tool.document, "queries") if isinstance(query, str)),
     )
 

@@ -8,6 +8,8 @@ from vespe.models import Tool
 from vespe.tools import bm25
 from vespe.tools.fields import EFFECTS
 
+_NO_NETWORK: Final = ("wasm", "rust_function")
+_PROCESSES: Final = ("python_script", "shell_command")
 _READ: Final = frozenset(
     bm25.words("get read list search find fetch view show retrieve check lookup query browse download count load see inspect")
 )
@@ -35,18 +37,27 @@ _PRIVATE: Final = frozenset(
 )
 
 
-def effects_of(tool: Tool) -> dict[str, str]:
+def effects_of(tool: Tool, *, held: bool = False) -> dict[str, str]:
     """Return a tool's effects, in the order of EFFECTS, each with the reason in a few words.
 
     `effects` in config.json stands in the place of what would be derived. What a tool declares (its type, secrets, permissions and
-    annotations) decides; the words of its name and arguments only where it declares nothing.
+    annotations) decides; the words of its name and arguments only where it declares nothing. WebAssembly reaches nobody, and neither does
+    what states no network, where the sandbox is required (`held`).
     """
     tool = tool.itself
     corrected = tool.document.get("effects")
     if isinstance(corrected, list):
         return {effect: "its config.json says so" for effect in EFFECTS if effect in corrected}
     found = dict(reversed([*_declared(tool), *_guessed(_Words(tool), tool)]))
+    if _is_shut_in(tool, held=held):
+        found.pop("sends_out", None)
     return {effect: found[effect] for effect in EFFECTS if effect in found}
+
+
+def _is_shut_in(tool: Tool, *, held: bool) -> bool:
+    """Say whether it is proved that the tool reaches nobody."""
+    kind = tool.implementation.type if tool.implementation else ""
+    return kind in _NO_NETWORK or (held and kind in _PROCESSES and tool.permissions.get("network") == [])
 
 
 def _declared(tool: Tool) -> Iterator[tuple[str, str]]:
