@@ -40,6 +40,8 @@ def _show(tool: Tool) -> None:
     report.emit(f"{tool.name}  ({runs}, {tool.scope})")
     report.emit(f"  uid   {tool.uid}")
     report.emit(f"  path  {tool.directory}")
+    for effect, why in effects_of(tool).items():
+        report.emit(f"  call  {effect}: {why}")
     report.emit(f"\n{_wrapped(tool.description)}\n")
     properties = tool.input_schema.get("properties", {})
     required = tool.input_schema.get("required", [])
@@ -53,8 +55,6 @@ def _show(tool: Tool) -> None:
         report.emit(_wrapped(said, "  "))
     if tool.output_schema is not None:
         report.emit(f"Output: {kind(tool.output_schema)}")
-    for effect, why in effects_of(tool).items():
-        report.emit(f"Effect: {effect} ({why})")
     if tool.secrets:
         report.emit(f"Secrets: {', '.join(tool.secrets)}")
     if text := tool.documentation:
