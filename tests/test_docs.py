@@ -1,24 +1,26 @@
 """README and docs as tests: every fence runs, every link leads somewhere, the generated page is fresh."""
 
 import json
+import os
 import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 import vespe as package
-from tests.support import render_api, render_cli
+from tests.support import chat_model, render_api, render_cli
 from tests.support.ondisk import vespe
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 SET_UP = ("./dev demo", "./dev test")
 """Commands that the gate itself runs, so that a page's fence need not."""
-FENCE = re.compile(r"^```(\w*)(?: file=(\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^```(\w*)(?: title=\"([^\"]+)\")?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,7 @@ def run_console(fence: str, directory: Path) -> None:
         if program == "vespe":
             done = vespe(*arguments, cwd=directory)
         else:
+            program = sys.executable if program == "python" else program
             done = subprocess.run([program, *arguments], cwd=directory, capture_output=True, text=True, encoding="utf-8", check=False)
         assert done.returncode == step.code, f"{step.command}: {done.stdout}{done.stderr}"
         if step.expected.strip():
@@ -73,8 +76,20 @@ def run_python(code: str, directory: Path) -> None:
     assert done.returncode == 0, f"{code}\n{done.stderr}"
 
 
+@pytest.fixture
+def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A model on loopback, where the vendors' own clients look for theirs; and `vespe` on PATH, as a reader has it."""
+    monkeypatch.setenv("PATH", os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"])))
+    with chat_model.calling("search", {"query": "sourdough", "limit": 2}) as (url, _):
+        for name, value in {"OPENAI_BASE_URL": url, "ANTHROPIC_BASE_URL": url.removesuffix("/v1")}.items():
+            monkeypatch.setenv(name, value)
+            monkeypatch.setenv(name.replace("BASE_URL", "API_KEY"), "a-key")
+        yield
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_every_fence_of_a_page_runs_in_order_in_one_fresh_directory(page: Path, tmp_path: Path, home: Path) -> None:
+@pytest.mark.usefixtures("home", "model")
+def test_every_fence_of_a_page_runs_in_order_in_one_fresh_directory(page: Path, tmp_path: Path) -> None:
     directory = tmp_path / "reader"
     directory.mkdir()
     for language, filename, body in FENCE.findall(page.read_text(encoding="utf-8")):
