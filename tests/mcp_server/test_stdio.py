@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.ondisk import PATIENCE_S, python_tool, write_tool
+from tests.support.ondisk import PATIENCE_S, python_tool, vespe, write_tool
 from tests.support.stdio_client import MODERN, LineClient, served, tool_processes
 
 HOSTILE = json.loads((Path(__file__).parents[1] / "cases/mcp/hostile_lines.json").read_text(encoding="utf-8"))
@@ -291,3 +291,13 @@ def test_an_open_subscription_is_answered_when_the_server_ends(project: Path) ->
         assert client.close() == 0
         closing = client.read()
         assert closing["id"] == "s" and closing["result"]["_meta"]["io.modelcontextprotocol/subscriptionId"] == "s"
+
+
+def test_what_was_asked_before_the_end_of_stdin_is_answered_however_long_it_takes(project: Path) -> None:
+    for number in range(400):
+        write_tool(project / f".vespe/tools/tool-t{number}", f"t{number}", implementation={"type": "shell_command", "entrypoint": "true"})
+    client = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    asked: list[dict[str, Any]] = [{"id": 0, "method": "initialize", "params": client}, {"id": 1, "method": "tools/list"}]
+    served = vespe("mcp", "serve", cwd=project, stdin="".join(json.dumps({"jsonrpc": "2.0", **one}) + "\n" for one in asked))
+    answers = [json.loads(line) for line in served.stdout.splitlines()]
+    assert [answer["id"] for answer in answers] == [0, 1] and answers[1]["result"]["tools"], served.stderr

@@ -1,4 +1,4 @@
-"""A model on loopback that speaks OpenAI's chat completions and Anthropic's messages: it calls one tool once, then repeats what it was told."""
+"""A model on loopback, by OpenAI's and Anthropic's protocols: it calls one tool once, then repeats what it was told."""
 
 import json
 from collections.abc import Iterator

@@ -38,6 +38,11 @@ class Turns(Generic[T]):
                 tick()
                 due = time.monotonic() + tick_s
 
+    def finished(self, within_s: float) -> bool:
+        """Wait for what is handled still when the items have ended; False where that takes longer."""
+        with self._change:
+            return self._change.wait_for(lambda: not self._threads, within_s)
+
     def _watched(self, due: float) -> bool:
         """Watch for a moment; True where the items have ended."""
         with self._change:

@@ -24,6 +24,8 @@ from vespe.records import dataclass
 MAX_LINE_BYTES: Final = 4 * 1024 * 1024
 _GRACE_S: Final = 0.5
 """How long calls may go on when stdin has ended; then they are ended."""
+_LAST_ANSWERS_S: Final = 10.0
+"""How long what is no call may take to be answered when stdin has ended, such as a list of thousands of tools."""
 _END_S: Final = 0.5
 _FAREWELL_S: Final = 0.2
 _TICK_S: Final = 0.5
@@ -62,6 +64,7 @@ class _Server:
         self._changes = Changes(tools)
         self._over = False
         self._brisk = False
+        self._answering: set[int] = set()
         self._events = select.poll()
         self._events.register(streams.source, select.POLLIN)
         self._events.register(streams.target, 0)
@@ -70,12 +73,21 @@ class _Server:
         grace_s = 0.0
         source = lines(self._streams.source, limit=MAX_LINE_BYTES, ready=self._ready)
         try:
-            Turns(source, self._take).run(self._tick, tick_s=_TICK_S)
-            grace_s = 0.0 if self._outbox.gone else _GRACE_S
+            turns = Turns(source, self._take)
+            turns.run(self._tick, tick_s=_TICK_S)
+            grace_s = 0.0 if self._outbox.gone else self._grace(turns)
         finally:
             self._over = True
             self._flights.stop(grace_s=grace_s, end_s=_END_S, ended=self._tools.close)
             self._close_subscriptions()
+
+    def _grace(self, turns: Turns[bytes | None]) -> float:
+        """Wait until what was asked before the end of stdin is answered; return how long calls may still go on."""
+        ended = time.monotonic()
+        while self._answering and time.monotonic() < ended + _LAST_ANSWERS_S:
+            turns.finished(_GRACE_S)
+        turns.finished(_GRACE_S)  # what is answered by now is still to be sent
+        return max(0.0, ended + _GRACE_S - time.monotonic())
 
     def _close_subscriptions(self) -> None:
         """Answer what is subscribed to, as its end; a client that reads nothing keeps nobody waiting."""
@@ -135,7 +147,12 @@ class _Server:
         except InvalidDocument as error:
             self._outbox.send(messages.failed(None, messages.PARSE_ERROR, f"the line {error.reason}"))
             return
-        handled = protocol.handle(message, self._session, self._tools)
+        thread = threading.get_ident()
+        self._answering.add(thread)
+        try:
+            handled = protocol.handle(message, self._session, self._tools)
+        finally:
+            self._answering.discard(thread)
         if isinstance(handled, PendingCall):
             handled = self._flights.submit(handled, size=len(line))
         if isinstance(handled, Cancellation):
