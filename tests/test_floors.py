@@ -16,6 +16,7 @@ PACKAGE = Path(vespe.__file__).parent
 SCRIPTS = {
     "processes.supervisor",
     "processes.sandbox.enter",
+    "processes.zygote",
     "calls.executors.python_child",
     "calls.executors.python_values",
     "calls.executors.wasm.child",

@@ -44,6 +44,7 @@ class Supervised:
             "env": {b"PATH": b"/usr/bin:/bin"},
             "result": False,
             "vespe": os.getpid() if vespe is None else vespe,
+            "boot": "",
         }
         os.write(self.control, child_scripts.boot_message(SCRIPT, message))
 

@@ -12,6 +12,7 @@ from vespe.calls.executors.base import Context
 from vespe.errors import InvalidArguments
 from vespe.models import Tool
 from vespe.processes import process
+from vespe.processes.workers import Workers
 from vespe.schemas import validator
 from vespe.tools import directory as tool_directory
 
@@ -26,7 +27,13 @@ def load(name: str) -> Tool:
 
 
 def call(
-    tool: Tool | str, inputs: dict[str, Any], *, at: Path, allow_hosts: tuple[str, ...] = (), env: Mapping[str, str] | None = None
+    tool: Tool | str,
+    inputs: dict[str, Any],
+    *,
+    at: Path,
+    allow_hosts: tuple[str, ...] = (),
+    env: Mapping[str, str] | None = None,
+    workers: Workers | None = None,
 ) -> Any:
     """Call a tool for real, as the call path does; raises its VespeError."""
     tool = load(tool) if isinstance(tool, str) else tool
@@ -40,6 +47,7 @@ def call(
         environment=process.child_environment(os.environ, env or {}),
         timeout_s=30.0,
         allow_hosts=allow_hosts,
+        workers=workers,
     )
     result = EXECUTORS[tool.implementation.type].execute(tool, validator.fill_defaults(tool.input_schema, inputs), context).result
     assert tool.output_schema is not None

@@ -10,6 +10,7 @@ import pytest
 
 from tests.shipped_kits.shipped import DIRECTORIES, KITS, call, document, load, stage
 from vespe.errors import VespeError
+from vespe.processes.workers import Workers
 from vespe.schemas import validator
 
 every_tool = pytest.mark.parametrize("name", DIRECTORIES)
@@ -60,14 +61,22 @@ def test_a_tool_is_described_for_people_too(name: str) -> None:
     assert text.startswith(f"# {document(name)['name']}\n") and len(text) > 200 and "\n\n\n" not in text
 
 
+@pytest.fixture(scope="module", params=["in a process of its own", "in a fork of what is kept"])
+def workers(request: pytest.FixtureRequest) -> Iterator[Workers | None]:
+    with Workers() as kept:
+        yield kept if request.param.startswith("in a fork") else None
+
+
 @every_tool
-def test_a_tools_examples_hold(name: str, home: Path, tmp_path: Path) -> None:
+def test_a_tools_examples_hold(name: str, workers: Workers | None, home: Path, tmp_path: Path) -> None:
     tool = load(name)
+    if workers is not None and document(name)["implementation_details"]["type"] == "http_request":
+        pytest.skip("it starts no process")
     at = stage(tool, tmp_path / "staged")
     assert tool.examples
     for example in tool.examples:
         try:
-            result = call(tool, example["input"], at=at)
+            result = call(tool, example["input"], at=at, workers=workers)
         except VespeError as error:
             assert error.code == example.get("error") or (error.code, example.get("error")) == ("storage_error", "tool_error"), error
         else:

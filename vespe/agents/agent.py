@@ -31,6 +31,7 @@ from vespe.errors import ToolNotFound, UsageError
 from vespe.lazy import asyncio, difflib
 from vespe.library import Project
 from vespe.models import Call, JsonObject, Outcome, Tool
+from vespe.processes.workers import Workers
 from vespe.projects.workspace import Workspace, open_workspace
 from vespe.records import dataclass
 
@@ -122,7 +123,7 @@ class Agent:
         on_event: OnEvent | None = None,
     ) -> None:
         self.options = options or AgentOptions()
-        self._sessions = Sessions()
+        self._sessions, self._workers = Sessions(), Workers()
         self._home: Home | None = None
         self.result: RunResult | None = None
         source = self._of_project(project) if tools is None else self._of_tools(tools, project)
@@ -166,6 +167,7 @@ class Agent:
     def close(self) -> None:
         """End what is kept between calls: the agent's own sessions with MCP servers."""
         self._sessions.close()
+        self._workers.close()
 
     def run(self, prompt: str | None = None, *, cancel: threading.Event | None = None) -> RunResult:
         """Say `prompt`, and go on until the model is done or a limit is reached; calls that wait are run first. See `Loop.run`."""
@@ -232,7 +234,7 @@ class Agent:
     def _of_project(self, project: Project | CallPath | str | None) -> "_Source":
         path = _path(project)
         path.check_trust()
-        self.path = path if path.sessions is not None else replace(path, sessions=self._sessions)
+        self.path = replace(path, sessions=path.sessions or self._sessions, workers=path.workers or self._workers)
         policy = policy_of(self.path, policy=self.options.approve, ask=self._ask if self.options.ask else None)
         found = chosen(self.path.workspace, names=self.options.tools, kit=self.options.kit)
         every = [tool for tool in found if not policy.why_never(tool)]

@@ -33,6 +33,7 @@ from vespe.trust import gate
 if TYPE_CHECKING:
     from vespe.calls.executors.mcp.sessions import Sessions
     from vespe.processes.sandbox.held import Policy
+    from vespe.processes.workers import Workers
     from vespe.projects.open_project import OpenProject
 
 __all__ = ["CallPath", "as_told", "checked_inputs", "itself", "open_path", "parsed_arguments", "refused"]
@@ -49,8 +50,8 @@ class CallPath:
     arguments into the log and not only their digest; `environment` stands for `os.environ`; tools start in `directory`,
     the project's root by default; `progress` is told what takes long. In a process that lives `live` is the project kept open, where
     tools, trust and the user's configuration are asked, and `log` is kept open too (`open_path` makes such a path);
-    `sessions` keeps those with MCP servers, and whoever made them closes them. One CallPath serves many calls, from several threads
-    and event loops; `dataclasses.replace` makes another one with other fields.
+    `sessions` keeps those with MCP servers and `workers` the interpreters of tools, and whoever made them closes them. One CallPath
+    serves many calls, from several threads and event loops; `dataclasses.replace` makes another one with other fields.
     """
 
     workspace: Workspace
@@ -63,6 +64,7 @@ class CallPath:
     live: "OpenProject | None" = None
     log: call_log.CallLog | None = None
     sessions: "Sessions | None" = None
+    workers: "Workers | None" = None
     _kept: JsonObject = field(default_factory=dict, init=False, repr=False, compare=False)
     _pinned: dict[str | None, bool] = field(default_factory=dict, init=False, repr=False, compare=False)
 
@@ -293,6 +295,7 @@ class CallPath:
             cancel=cancel,
             progress=self.progress,
             sessions=self.sessions,
+            workers=self.workers,
         )
 
     @property

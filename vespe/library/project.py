@@ -20,6 +20,7 @@ from vespe.projects.workspace import Workspace, fingerprint, open_workspace, wor
 
 if TYPE_CHECKING:
     from vespe.calls.executors.mcp.sessions import Sessions
+    from vespe.processes.workers import Workers
 
 _Given = TypeVar("_Given")
 PROGRAM = "program"
@@ -36,7 +37,8 @@ class Project:
     the kits when they changed. Raises ProjectNotFound where there is no project, InvalidDocument for a configuration
     that cannot be read.
 
-    In a `with` block the sessions with MCP servers, the log and what is known of approvals are kept from one call to the next.
+    In a `with` block the sessions with MCP servers, the interpreters of Python tools, the log and what is known of approvals are kept
+    from one call to the next.
 
     ```python
     from vespe import Project
@@ -62,6 +64,7 @@ class Project:
         self._stamps = fingerprint(self._path.workspace)
         self._functions: dict[str, tuple[FunctionTool, bool]] = {}
         self._sessions: Sessions | None = None
+        self._workers: Workers | None = None
 
     def _opened(self, path: str | os.PathLike[str] | ProjectConfig | None, *, trusted: bool) -> CallPath:
         """Return the call path; a configuration that is given counts as it is, and without a root there is no trust to ask."""
@@ -74,20 +77,22 @@ class Project:
 
     def __enter__(self) -> "Project":
         from vespe.calls.executors.mcp.sessions import Sessions
+        from vespe.processes.workers import Workers
 
         if self._sessions is None:
-            self._sessions = Sessions()
-            self._path = replace(self._path, sessions=self._sessions)
+            self._sessions, self._workers = Sessions(), Workers()
+            self._path = replace(self._path, sessions=self._sessions, workers=self._workers)
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
-        """End what is kept between calls: sessions with MCP servers, and the open log. The project can still be used."""
-        if self._sessions is not None:
+        """End what is kept between calls: sessions with MCP servers, interpreters, and the open log. The project can still be used."""
+        if self._sessions is not None and self._workers is not None:
             self._sessions.close()
-            self._sessions, self._path = None, replace(self._path, sessions=None)
+            self._workers.close()
+            self._sessions, self._workers, self._path = None, None, replace(self._path, sessions=None, workers=None)
         self._path.close()
 
     @classmethod

@@ -18,6 +18,7 @@ from vespe.mcp_server import resources as server_resources
 from vespe.mcp_server.selection import Selection
 from vespe.mcp_server.snapshot import Snapshot
 from vespe.models import Call, JsonObject, Outcome, Tool
+from vespe.processes.workers import Workers
 from vespe.projects.open_project import OpenProject
 from vespe.projects.workspace import Workspace
 
@@ -43,8 +44,8 @@ class ServedTools:
     ) -> None:
         self._registry = registry if registry is not None else ToolRegistry()
         self._selection = selection or Selection()
-        self._sessions = Sessions()
-        self._path = open_path(
+        self._sessions, self._workers = Sessions(), Workers()
+        path = open_path(
             workspace,
             registry=self._registry,
             environment=dict(os.environ),
@@ -52,6 +53,7 @@ class ServedTools:
             keep_arguments=keep_arguments,
             sessions=self._sessions,
         )
+        self._path = replace(path, workers=self._workers)
         self._live = cast(OpenProject, self._path.live)
         self._lock = threading.RLock()
         self._taint = Taint()
@@ -68,8 +70,9 @@ class ServedTools:
         self.close()
 
     def close(self) -> None:
-        """End what is kept between calls: the sessions with MCP servers, and the log's open file."""
+        """End what is kept between calls: the sessions with MCP servers, the interpreters, and the log's open file."""
         self._sessions.close()
+        self._workers.close()
         self._path.close()
 
     @property

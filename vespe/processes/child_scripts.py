@@ -2,7 +2,11 @@
 
 import functools
 import marshal
+import os
+from collections.abc import Mapping
 from typing import Any, Final
+
+from vespe.records import dataclass
 
 BOOT: Final = """\
 import marshal, os
@@ -20,6 +24,36 @@ exec(code, space)
 space["main"](message)
 """
 """What `python -c` runs in a child: one of our scripts, which arrives compiled on stdin (see `boot_message`)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interpreter:
+    """What a zygote is made from: calls share one where all of this is the same.
+
+    `argv` is the interpreter with its options, `env` its whole environment, `preload` names distributions (PyPI's names) whose modules are
+    imported before any call, and `scripts` are paths of our own scripts: the first one's `main` gets the message of a call, and the
+    others as modules.
+    """
+
+    argv: tuple[str, ...]
+    env: Mapping[str, str]
+    preload: tuple[str, ...] = ()
+    scripts: tuple[str, ...] = ()
+
+    def key(self) -> tuple[object, ...]:
+        """Return what tells it from others, with the rights of this process, which a zygote keeps."""
+        return (self.argv, tuple(sorted(self.env.items())), self.preload, os.geteuid(), os.getegid())
+
+    def program(self) -> tuple[str, ...]:
+        """Return the argv of an interpreter that is started for one call, and reads it on stdin."""
+        return (*self.argv, "-c", BOOT)
+
+    def stdin(self, message: Any, *, is_ready: bool) -> bytes:
+        """Return what a call reads on stdin: the message, and where no zygote has them ready the scripts too."""
+        if not is_ready:
+            return boot_message(self.scripts[0], [message, *(compiled(path) for path in self.scripts[1:])])
+        data = marshal.dumps(message)
+        return len(data).to_bytes(8, "big") + data
 
 
 def boot_message(path: str, message: Any) -> bytes:

@@ -4,20 +4,24 @@ import contextlib
 import errno
 import os
 import selectors
+import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from vespe import defaults
 from vespe.errors import Interrupted, InvalidArguments, OutputTooLarge, TimedOut, ToolExecutionError
 from vespe.lazy import pattern
+from vespe.processes.child_scripts import BOOT, Interpreter
 from vespe.processes.signals import interruptible, uninterruptible
 from vespe.processes.supervised_tree import Supervised, payload
 from vespe.records import dataclass
 
 if TYPE_CHECKING:
     from vespe.processes.sandbox.held import Policy
+    from vespe.processes.workers import Lease, Workers
 
 _SAID = pattern(rb"[ES] [0-9]{1,9}|F [0-9]{1,9} [a-z]+")
 """What the supervisor says on its status pipe; a tool that runs as root can write anything else into it."""
@@ -27,6 +31,10 @@ _CANCEL_POLL_S = 0.05
 _LOOK_S = 0.5
 """How long at most it is waited at a time: a signal that comes just before a wait, or to another thread, does not end it."""
 _SAID_BYTES = 2048
+_ATTEMPTS: Final = 3
+_ALONE: Final = "no process that is kept ready could be forked, so this call started one of its own"
+_PLAIN: Final = Interpreter(argv=(sys.executable, "-I", "-S", "-B"), env={})
+"""What programs are started from: it is replaced by them, so nothing of it matters."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +45,9 @@ class Command:
     environment. `stdin` is all that the process can read; with `result_fd` a descriptor for one result is open in
     it, and its number is argv's last element. `timeout_s` counts from the call of `run`; `cap_bytes` bounds stdout,
     and the result. `name` is what errors call it, by default the program's. `then` are programs that run after it, each where the
-    one before ended with 0; they share all of this, and the last that ran says how the process ended. `sandbox` is what they are held to.
+    one before ended with 0; they share all of this, and the last that ran says how the process ended. With an `interpreter`
+    `message` is what its script is told in place of stdin, and `argv` is its `program()`. `workers` keep what a call can be a fork
+    of. `sandbox` is what all of them are held to.
     """
 
     argv: Sequence[str]
@@ -50,6 +60,9 @@ class Command:
     name: str = ""
     then: Sequence[Sequence[str]] = ()
     sandbox: "Policy | None" = None
+    interpreter: Interpreter | None = None
+    message: Any = None
+    workers: "Workers | None" = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +70,7 @@ class Finished:
     """How a process ended: `returncode`, or the number of the `signal` that killed it; one of them is None.
 
     `stdout` and `result` (None without `result_fd`) are whole; `stderr` is the last LOG_TAIL_BYTES of `stderr_bytes`.
+    `notes` are sentences on how it came to run.
     """
 
     returncode: int | None
@@ -66,6 +80,7 @@ class Finished:
     result: bytes | None
     stderr_bytes: int
     duration_s: float
+    notes: tuple[str, ...] = ()
 
 
 def run(command: Command, *, cancel: threading.Event | None = None) -> Finished:
@@ -75,18 +90,51 @@ def run(command: Command, *, cancel: threading.Event | None = None) -> Finished:
     OutputTooLarge (with `kept`), TimedOut, Interrupted (`cancel` was set), StorageError (no descriptors or processes
     are left). On KeyboardInterrupt, and whatever else a handler of signals raises while it is waited for, the tree ends first.
     """
-    made = payload((command.argv, *command.then), cwd=command.cwd, env=command.env, result=command.result_fd, sandbox=command.sandbox)
-    with uninterruptible(), contextlib.closing(_Call(command)) as call:
+    programs, interpreter, began = (command.argv, *command.then), command.interpreter, time.monotonic()
+    made = payload(programs, cwd=command.cwd, env=command.env, result=command.result_fd, sandbox=command.sandbox)
+    tried = False
+    for lease in _leases(command):
+        tried = True
+        ready = None if lease is None else _run(_Call(command, began, lease), made | {"boot": interpreter is not None}, cancel)
+        if ready is not None:
+            return ready
+    is_here = interpreter is not None and interpreter.argv[0] == sys.executable
+    alone = cast(Finished, _run(_Call(command, began), made | {"boot": BOOT if is_here else ""}, cancel))
+    return replace(alone, notes=(_ALONE,)) if tried else alone
+
+
+def _leases(command: Command) -> "Iterator[Lease | None]":
+    """Yield supervisors that are there already, another one while a call does not begin; None where one is not to be had."""
+    workers = command.workers
+    if workers is None or command.then:
+        return
+    for _ in range(_ATTEMPTS):
+        try:
+            lease = workers.lease(command.interpreter or _PLAIN)
+        except OSError:  # it has ended just now: the next is another one
+            yield None
+            continue
+        if lease is None:
+            return
+        yield lease
+
+
+def _run(call: "_Call", made: dict[str, Any], cancel: threading.Event | None) -> "Finished | None":
+    """Run a call to its end; None where the supervisor that was leased did not begin it."""
+    command = call.command
+    with uninterruptible(), contextlib.closing(call):
         watched = False
         try:
-            call.start(made, stdin=command.stdin, cap_bytes=command.cap_bytes)
+            interpreter, is_ready = command.interpreter, call.lease is not None
+            stdin = interpreter.stdin(command.message, is_ready=is_ready) if interpreter else command.stdin
+            call.start(made, stdin=stdin, cap_bytes=command.cap_bytes)
             call.watch(cancel)
             watched = True
         finally:
-            if call.supervisor and not watched:
+            if (call.supervisor or call.lease) and not watched:
                 call.end("interrupted", defaults.ORPHAN_GRACE_S)
                 call.watch(None)
-    return call.finished()
+    return call.finished() if call.has_begun or call.lease is None or call.reason else None
 
 
 def child_environment(base: Mapping[str, str], extra: Mapping[str, str]) -> dict[str, str]:
@@ -98,10 +146,10 @@ def child_environment(base: Mapping[str, str], extra: Mapping[str, str]) -> dict
 class _Call(Supervised):
     """One run: the supervisor, the pipes to it and to the tool, and why it is being ended. Only its waits can be interrupted."""
 
-    def __init__(self, command: Command) -> None:
-        super().__init__(command.name or os.path.basename(command.argv[0]))
+    def __init__(self, command: Command, began: float, lease: "Lease | None" = None) -> None:
+        super().__init__(command.name or os.path.basename(command.argv[0]), lease)
         self.command = command
-        self.began = time.monotonic()
+        self.began = began
         self.deadline = self.began + command.timeout_s
         self.give_up: float | None = None
         self.reason = ""
@@ -154,6 +202,11 @@ class _Call(Supervised):
         """As every supervised tree closes; what the call took is known before that."""
         self.duration_s = time.monotonic() - self.began
         super().close()
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether any code of the tool may have run."""
+        return self.outputs["status"].data.startswith(b"S ")
 
     def finished(self) -> Finished:
         """What became of the process, or the error that says why not."""

@@ -19,9 +19,10 @@ from vespe.processes.child_scripts import BOOT, boot_message, compiled
 
 if TYPE_CHECKING:
     from vespe.processes.sandbox.held import Policy
+    from vespe.processes.workers import Lease
 
-_SUPERVISOR = os.path.join(os.path.dirname(os.path.abspath(__file__)), "supervisor.py")
-ENTER = os.path.join(os.path.dirname(_SUPERVISOR), "sandbox", "enter.py")
+SUPERVISOR = os.path.join(os.path.dirname(os.path.abspath(__file__)), "supervisor.py")
+ENTER = os.path.join(os.path.dirname(SUPERVISOR), "sandbox", "enter.py")
 _RESULT_FD = 3
 _CHUNK = 64 * 1024
 _LOADER_VARIABLES = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH")
@@ -41,22 +42,25 @@ def _hide_memory() -> None:
     supervisor.prctl(supervisor.PR_SET_DUMPABLE, 0)
 
 
-def payload(programs: Sequence[Sequence[str]], *, cwd: str, env: Mapping[str, str], result: bool, sandbox: "Policy | None" = None) -> bytes:
-    """Return programs, by their argv, as the supervisor's `main` takes them, after the supervisor itself.
+def payload(
+    programs: Sequence[Sequence[str]], *, cwd: str, env: Mapping[str, str], result: bool, sandbox: "Policy | None" = None
+) -> dict[str, Any]:
+    """Return programs, by their argv, as the supervisor's `main` takes them.
 
     Each runs where the one before ended with 0. With `result` a descriptor for results is open in them, and its number is the last
-    element of the first one's argv. Raises InvalidArguments for what no process can be given.
+    element of the first one's argv. `boot` is what a fork of the supervisor is to run instead of starting the program.
+    Raises InvalidArguments for what no process can be given.
     """
     first, *then = programs
-    document = {
+    return {
         "programs": [_program([*first, str(_RESULT_FD)] if result else first), *(_program(argv) for argv in then)],
         "cwd": _path(cwd, "the working directory"),
         "env": {_path(name, "a variable's name"): _path(value, f"the variable {name}") for name, value in env.items()},
         "result": result,
         "vespe": os.getpid(),
         "sandbox": entering(sandbox) if sandbox is not None else None,
+        "boot": "",
     }
-    return boot_message(_SUPERVISOR, document)
 
 
 def entering(policy: "Policy") -> tuple[Any, Mapping[str, Any]] | None:
@@ -147,8 +151,9 @@ class Supervised:
     `program` is what errors call what is started. `feeds` holds what is still to be written, by descriptor; `outputs` what has been read.
     """
 
-    def __init__(self, program: str) -> None:
+    def __init__(self, program: str, lease: "Lease | None" = None) -> None:
         self.program = program
+        self.lease = lease
         self.supervisor = 0
         self.supervised = True
         self.control = -1
@@ -157,28 +162,39 @@ class Supervised:
         self.feeds: dict[int, memoryview] = {}
         self.outputs: dict[str, Output] = {}
 
-    def start(self, command: bytes, *, stdin: bytes, cap_bytes: int) -> None:
-        """Make the pipes and start the supervisor on their other ends; raises StorageError."""
+    def start(self, command: dict[str, Any], *, stdin: bytes, cap_bytes: int) -> None:
+        """Make the pipes and start the supervisor on their other ends, or let the one that is leased begin; raises StorageError."""
         if signals.in_command():
             _hide_memory()
         theirs: list[int] = []
-        fed = {"control": command, "stdin": stdin}
+        fed = {"control": b"" if self.lease else boot_message(SUPERVISOR, command), "stdin": stdin}
         try:
             for name in ("control", "status", "stderr", "stdin", "stdout", "result"):
                 theirs.append(self._pipe(name, fed.get(name, b""), cap_bytes))
-            self.supervisor = os.posix_spawn(
-                sys.executable,
-                [sys.executable, "-I", "-S", "-B", "-c", BOOT],
-                {name: os.environ[name] for name in _LOADER_VARIABLES if name in os.environ},
-                file_actions=[(os.POSIX_SPAWN_DUP2, fd, number) for number, fd in enumerate(theirs)],
-                setpgroup=0,  # from its first moment a terminal's Ctrl-C is ours alone
-                setsigmask=(),
-            )
+            if self.lease is None:
+                self._spawn(command, theirs)
+            else:
+                with contextlib.suppress(OSError):  # it is gone: the status pipe says that nothing has begun
+                    self.lease.begin(theirs, command)
         except OSError as error:
             raise StorageError("start a process for", self.program, error) from error
         finally:
             for fd in theirs:
                 os.close(fd)
+
+    def _spawn(self, command: dict[str, Any], theirs: list[int]) -> None:
+        """Start a supervisor of this tree's own; in the tool's interpreter and environment, where the tool is to be a fork of it."""
+        argv, env = [sys.executable, "-I", "-S", "-B"], {name: os.environ[name] for name in _LOADER_VARIABLES if name in os.environ}
+        if command["boot"]:
+            argv, env = [os.fsdecode(part) for part in command["programs"][0][:-3]], command["env"]
+        self.supervisor = os.posix_spawn(
+            argv[0],
+            [*argv, "-c", BOOT],
+            env,
+            file_actions=[(os.POSIX_SPAWN_DUP2, fd, number) for number, fd in enumerate(theirs)],
+            setpgroup=0,  # from its first moment a terminal's Ctrl-C is ours alone
+            setsigmask=(),
+        )
 
     def _pipe(self, name: str, data: bytes, cap_bytes: int) -> int:
         """Make one pipe, keep our end of it, and give theirs: above the numbers that it will be copied to."""
@@ -237,8 +253,11 @@ class Supervised:
 
     def wake(self) -> None:
         """Let the supervisor go on where the tool has stopped it; it is our child and not waited for, so the pid is its own."""
+        if self.lease is not None:
+            return self.lease.wake()
         with contextlib.suppress(ProcessLookupError):
             os.kill(self.supervisor, signal.SIGCONT)
+        return None
 
     def close(self) -> None:
         """Take what is left in the pipes, close them, and wait for the supervisor: in the background where it hangs."""
@@ -247,21 +266,32 @@ class Supervised:
         self.selector.close()
         for fd in tuple(self.open):
             self.shut(fd)
-        if self.supervisor and self.supervised:
-            _end_from_here(self.supervisor)
+        if self.lease is not None:
+            self._give_back(self.lease)
+        elif self.supervisor and self.supervised:
+            _end_from_here(self.supervisor, self.supervisor)
             threading.Thread(target=_wait, args=(self.supervisor,), daemon=True).start()
         elif self.supervisor:
             _wait(self.supervisor)
 
+    def _give_back(self, lease: "Lease") -> None:
+        """Give a supervisor back that has said how its call ended; one that a tool has killed leaves its tree to the zygote."""
+        whole = not self.supervised and b"\nE " in self.outputs["status"].data
+        if self.supervised and lease.pid:
+            _end_from_here(lease.pid, lease.group)
+        elif not whole:
+            lease.wait_for_the_end()
+        lease.give_back(whole=whole)
 
-def _end_from_here(pid: int) -> None:
+
+def _end_from_here(pid: int, group: int) -> None:
     """Kill all that is below a supervisor that does not end: its tree may stop it faster than it goes on; then let it go on."""
     from vespe.processes import supervisor
 
     until = time.monotonic() + _FROM_HERE_S
     while (left := supervisor.below(pid)) and time.monotonic() < until:
         for one in left:
-            supervisor.kill(one, spared=pid)  # which leads the group that its watcher is in
+            supervisor.kill(one, spared=group)  # that of what stands between the tool and Vespe
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGCONT)
         time.sleep(supervisor.KILL_STEP_S)

@@ -14,7 +14,8 @@
 # parent has ended, before the tree is first looked at is not found.
 #
 # Between this process and the tool stands the watcher, which only waits for the tool: a tool that kills or stops its
-# parent (`kill $PPID`) kills or stops the watcher, and what ends the tree is still there.
+# parent (`kill $PPID`) kills or stops the watcher, and what ends the tree is still there. A zygote (zygote.py) needs none: what
+# outlives a supervisor becomes its child.
 
 import _signal as signal  # type: ignore[import-not-found]  # the core of `signal`, without its enums; typeshed has no stub
 import os
@@ -48,19 +49,20 @@ class Tree:
     def __init__(self, watcher: int, tool: int) -> None:
         self.watcher = watcher
         self.ended = False
+        self.status = 0
         self.groups = {tool} - {0}
 
     def reap(self) -> bool:
         """Wait for every child that has ended; whether a child is left."""
         while True:
             try:
-                pid, _ = os.waitpid(-1, os.WNOHANG)
+                pid, status = os.waitpid(-1, os.WNOHANG)
             except ChildProcessError:
                 return False
             if pid == 0:
                 return True
             if pid == self.watcher:
-                self.ended = True
+                self.ended, self.status = True, status
 
     def left(self) -> bool:
         """Whether any process of the tree is left, after waiting for those that have ended."""
@@ -214,7 +216,7 @@ def watch_over(command: "dict[str, Any]", status: int, writer: int) -> None:
 
 
 def become(command: "dict[str, Any]", argv: list[bytes], status: int, writer: int) -> None:
-    """Become the tool, in a session of its own, with default signals and no descriptors but its own."""
+    """Become the tool, in a session of its own, with default signals and no descriptors but its own: a program, or a fork of this one."""
     stage = b"start"
     try:
         # Said before any code of the tool runs, which might stop whoever else would say it.
@@ -239,6 +241,8 @@ def become(command: "dict[str, Any]", argv: list[bytes], status: int, writer: in
         stage = b"cwd"
         os.chdir(command["cwd"])
         stage = b"exec"
+        if command["boot"] and (callable(command["boot"]) or is_single()):
+            run_here(command)
         execute(argv, command["env"])
     except OSError as error:
         tell(status, b"F %d %s\n" % (error.errno or 0, stage))
@@ -246,11 +250,13 @@ def become(command: "dict[str, Any]", argv: list[bytes], status: int, writer: in
         os._exit(127)
 
 
-def hold(code: "Any", policy: "dict[str, Any]") -> None:
-    """Hold this process, and what it becomes, to a policy: `sandbox/enter.py`, which came along as code."""
+def hold(code: "Any", policy: "dict[str, Any]") -> "Any":
+    """Hold this process, and what it becomes, to a policy: by `sandbox/enter.py`, which came along as code, or is ready."""
+    if callable(code):
+        return code(policy)
     space: dict[str, Any] = {"__name__": "vespe_sandbox"}
     exec(code, space)
-    space["enter"](policy)
+    return space["enter"](policy)
 
 
 def execute(argv: list[bytes], env: dict[bytes, bytes]) -> None:
@@ -270,6 +276,29 @@ def execute(argv: list[bytes], env: dict[bytes, bytes]) -> None:
     raise failure
 
 
+def is_single() -> bool:
+    """Whether this process has one thread, so that a fork of it can go on without an exec; never outside Linux."""
+    return LINUX and len(os.listdir("/proc/self/task")) == 1
+
+
+def run_here(command: "dict[str, Any]") -> None:
+    """Be the interpreter that was to be started: as it is after its start, and with what its `-c` would run."""
+    try:
+        signal.set_wakeup_fd(-1)
+        ignored = signal.SIG_IGN
+        for number, handler in (("SIGPIPE", ignored), ("SIGXFSZ", ignored), ("SIGINT", signal.default_int_handler)):
+            signal.signal(getattr(signal, number), handler)
+        os.closerange(4, min(max(os.sysconf("SC_OPEN_MAX"), 256), 65536))
+        prctl(PR_SET_DUMPABLE, 1)
+        sys.argv = ["-c", "3"]
+        run = command["boot"]
+        run() if callable(run) else exec(run, sys.modules["__main__"].__dict__)
+        os._exit(0)
+    except BaseException:  # as an interpreter ends that nothing was caught in
+        sys.excepthook(*sys.exc_info())
+        os._exit(1)
+
+
 class Watch:
     """What this process waits for: the ends of children, Vespe's word, Vespe's death."""
 
@@ -280,8 +309,7 @@ class Watch:
             os.set_blocking(descriptor, False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
-        for descriptor in (CONTROL, self.wake):
-            self.poll.register(descriptor, select.POLLIN)
+        self.poll.register(self.wake, select.POLLIN)
         self.vespe = -1
         try:
             # A process that Vespe forked may hold the control pipe open after Vespe's death: watch Vespe itself too.
@@ -289,6 +317,10 @@ class Watch:
             self.poll.register(self.vespe, select.POLLIN)
         except (AttributeError, OSError):
             pass
+
+    def begin(self) -> None:
+        """Listen to Vespe, on a control pipe that may be another one than before."""
+        self.poll.register(CONTROL, select.POLLIN)
 
     def wait(self, seconds: float | None) -> float | None:
         """Wait for anything to happen; gives the grace where the tree is to end now."""
@@ -333,12 +365,27 @@ def end(tree: Tree, watch: Watch, grace_s: float) -> None:
             deadline = min(deadline, time.monotonic() + shorter)
 
 
-def main(command: "dict[str, Any]") -> None:
-    """Supervise one command, from its start until nothing of it is left."""
+def prepare() -> None:
+    """Be a process that only Vespe ends, and that gets the orphans of what it starts."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGPIPE):
         signal.signal(number, signal.SIG_IGN)
     harden()
     prctl(PR_SET_CHILD_SUBREAPER, 1)
+
+
+def outlive(tree: Tree, watch: Watch, status: int = -1) -> None:
+    """Wait until the tool has ended or is to end, and then for all that it has started; tell how on `status`, where no watcher does."""
+    grace = None
+    while tree.reap() and not tree.ended and grace is None:
+        grace = watch.wait(None)
+    if tree.ended and status >= 0:
+        tell(status, b"E %d\n" % tree.status)
+    end(tree, watch, ORPHAN_GRACE_S if grace is None else grace)
+
+
+def main(command: "dict[str, Any]") -> None:
+    """Supervise one command, from its start until nothing of it is left."""
+    prepare()
     # A tool may have stopped this process too; the death of Vespe lets it go on, and end the tree.
     prctl(PR_SET_PDEATHSIG, signal.SIGCONT)
     os.closerange(RESULT + 1, min(max(os.sysconf("SC_OPEN_MAX"), 256), 65536))
@@ -346,11 +393,9 @@ def main(command: "dict[str, Any]") -> None:
         os.set_inheritable(descriptor, False)
     status = os.dup(STATUS)
     watch = Watch(command["vespe"])
+    watch.begin()
     tree = Tree(*start(command, status))
     for descriptor in (STDIN, STDOUT, RESULT):
         os.close(descriptor)
-    grace = None
-    while tree.reap() and not tree.ended and grace is None:
-        grace = watch.wait(None)
-    end(tree, watch, ORPHAN_GRACE_S if grace is None else grace)
+    outlive(tree, watch)
     os._exit(0)

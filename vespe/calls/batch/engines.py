@@ -10,6 +10,7 @@ from vespe.calls.batch.outcomes_file import OutcomesFile
 from vespe.calls.path import CallPath
 from vespe.errors import UsageError
 from vespe.models import Call, Outcome, Tool
+from vespe.processes.workers import Workers
 
 ENGINES = ("local", "dask", "ray")
 
@@ -39,7 +40,9 @@ def run_locally(items: Iterable[Item], tool: Tool, path: CallPath, plan: Plan) -
     def run(call: Call, ending: threading.Event) -> Outcome:
         return path.run_tool(tool, call, cancel=ending)
 
-    return run_batch(items, tool, run, plan)
+    with Workers() as workers:
+        path = path if path.workers is not None else replace(path, workers=workers)
+        yield from run_batch(items, tool, run, plan)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from vespe.records import dataclass
 if TYPE_CHECKING:
     from vespe.calls.executors.mcp.sessions import Sessions
     from vespe.processes.sandbox.held import Policy
+    from vespe.processes.workers import Workers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,8 +22,8 @@ class Context:
     `environment` is the whole environment of the child: the allow-list and the declared secrets. `secrets` holds the
     same secrets by name, for `${env:NAME}` in `args`. `timeout_s` is the deadline in seconds from now.
     `allow_hosts` are the private hosts that the user's own configuration lets HTTP tools reach.
-    `progress` is told what takes long; `sessions` are those with MCP servers that are kept between calls, None where each call has
-    one of its own. `sandbox` is what the tool's process is held to, and whatever else it starts.
+    `progress` is told what takes long; `sessions` are those with MCP servers that are kept between calls, and `workers` the
+    interpreters; None where each call has its own. `sandbox` is what the tool's process is held to, and whatever else it starts.
     """
 
     project_root: str
@@ -35,6 +36,7 @@ class Context:
     progress: Callable[[str], None] | None = None
     sessions: "Sessions | None" = None
     sandbox: "Policy | None" = None
+    workers: "Workers | None" = None
 
 
 class Executor(Protocol):

@@ -27,8 +27,12 @@ class Failed(Exception):
 # ---- the call
 
 
-def main(message: "dict[str, Any]") -> "NoReturn":
-    """Run the call that `message` describes, answer on the result's descriptor, and end this process."""
+def main(told: "list[Any]") -> "NoReturn":
+    """Run the call that the message describes, answer on the result's descriptor, and end this process.
+
+    `told` is the message, and python_values.py: its code, or the module where that is made already.
+    """
+    message, values = told
     result = int(sys.argv[-1])
     os.set_inheritable(result, False)
     identity, here = _identity(result), os.getpid()
@@ -44,7 +48,7 @@ def main(message: "dict[str, Any]") -> "NoReturn":
     if message["watched"]:
         _watch(touched, message["directory"])
     try:
-        answer = call(message)
+        answer = call(message, _made(values))
     except Failed as failed:
         import json
 
@@ -104,10 +108,16 @@ def _watch(touched: "list[tuple[str, str]]", directory: str) -> None:
     sys.addaudithook(hook)
 
 
-def call(message: "dict[str, Any]") -> str:
+def _made(values: "Any") -> "Any":
+    if isinstance(values, type(sys)):
+        return values
+    module = type(sys)("vespe_values")
+    exec(values, module.__dict__)
+    return module
+
+
+def call(message: "dict[str, Any]", values: "Any") -> str:
     """Load the script, call its function, wait for what it gives, and give the answer as JSON."""
-    values = type(sys)("vespe_values")
-    exec(message["values"], values.__dict__)
     try:
         function = _function(message)
         inputs = values.converted_inputs(function, message["inputs"])

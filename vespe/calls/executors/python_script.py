@@ -54,6 +54,7 @@ class PythonScript:
         implementation = _implementation(tool)
         path, source = _script(tool, implementation, context)
         metadata = _metadata(source, path)
+        held = context.sandbox is not None and bool(context.sandbox.message)
         message = {
             "path": path,
             "directory": context.directory,
@@ -61,18 +62,24 @@ class PythonScript:
             "entrypoint": implementation.entrypoint,
             "inputs": inputs,
             "args": substitute_secrets(implementation.args, context.secrets),
-            "values": child_scripts.compiled(_VALUES),
-            "watched": context.sandbox is not None and bool(context.sandbox.message),
+            "watched": held,
         }
+        argv = (_interpreter(metadata, context), *_FLAGS)
+        own = context.sandbox.environment if context.sandbox is not None else {}  # of each call another one: the call itself sets it
+        env = {name: value for name, value in context.environment.items() if name not in own}
+        interpreter = child_scripts.Interpreter(argv=argv, env=env, preload=metadata.names, scripts=(_CHILD, _VALUES))
         command = process.Command(
-            argv=(_interpreter(metadata, context), *_FLAGS, "-c", child_scripts.BOOT),
+            argv=interpreter.program(),
             cwd=context.project_root,
             env=context.environment,
-            stdin=child_scripts.boot_message(_CHILD, message),
+            interpreter=interpreter,
+            message=message,
             result_fd=True,
             timeout_s=context.timeout_s,
             name=tool.name,
             sandbox=context.sandbox,
+            # What a tool depends on is others' code: where it is to be held, no interpreter outside imports it.
+            workers=None if held and metadata.dependencies else context.workers,
         )
         return _execution(process.run(command, cancel=context.cancel), implementation)
 
@@ -115,7 +122,7 @@ def _metadata(source: bytes, path: str) -> Metadata:
 
 def _execution(finished: process.Finished, implementation: Implementation) -> Execution:
     """Read the child's answer: a result, or the error that it tells."""
-    notes: tuple[str, ...] = ()
+    notes = finished.notes
     if finished.stderr_bytes > len(finished.stderr):
         notes += (f"the log was cut by vespe: the last {len(finished.stderr)} of {finished.stderr_bytes} bytes",)
     logs = finished.stderr.decode("utf-8", "replace")

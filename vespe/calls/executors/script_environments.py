@@ -104,6 +104,11 @@ class Metadata:
     requires_python: str = ""
     dependencies: tuple[str, ...] = ()
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The distributions' names, without versions, extras and markers."""
+        return tuple(sorted({re.split(r"[^A-Za-z0-9._-]", item, maxsplit=1)[0] for item in self.dependencies}))
+
 
 def read_metadata(source: bytes, *, path: str = "") -> Metadata:
     """Read the block of a script's source; one without a block needs nothing.

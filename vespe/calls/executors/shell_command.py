@@ -61,14 +61,16 @@ class ShellCommand:
             stdin=(filled.stdin(form.stdin) or "").encode("utf-8", "surrogateescape"),
             timeout_s=context.timeout_s,
             sandbox=context.sandbox,
+            workers=context.workers,
         )
         finished = process.run(command, cancel=context.cancel)
         if finished.returncode not in form.success_codes:
             raise _failure(_name_of(command.argv), finished, context.secrets)
         if form.output == "json":
-            return Execution(result=_json(finished.stdout, context.secrets), logs=_stderr(finished))
+            return Execution(result=_json(finished.stdout, context.secrets), logs=_stderr(finished), notes=finished.notes)
         text, notes = _text(finished.stdout)
-        return Execution(result=_lines(text) if form.output == "lines" else text, logs=_stderr(finished), notes=notes)
+        result = _lines(text) if form.output == "lines" else text
+        return Execution(result=result, logs=_stderr(finished), notes=(*finished.notes, *notes))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

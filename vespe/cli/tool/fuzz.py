@@ -13,6 +13,7 @@ from vespe.calls.path import CallPath
 from vespe.calls.registry import ToolRegistry
 from vespe.cli import options, report
 from vespe.models import Call, JsonObject, Tool
+from vespe.processes.workers import Workers
 from vespe.projects.workspace import open_workspace
 
 
@@ -43,8 +44,8 @@ def command(
     seed = random.SystemRandom().getrandbits(32) if seed is None else seed
     log = CallLog(workspace.root, purpose="fuzz")
     path = CallPath(workspace=workspace, registry=ToolRegistry(), trusted=trusted, progress=report.note, log=log)
-    with examples.staged(path, tool) as directory:
-        at = replace(path, directory=directory)
+    with examples.staged(path, tool) as directory, Workers() as workers:
+        at = replace(path, directory=directory, workers=workers)
         found = fuzzing.fuzz(
             tool,
             lambda arguments: at.run_tool(tool, Call(tool=tool.uid, arguments=arguments, timeout_s=timeout_s)),

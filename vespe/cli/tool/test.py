@@ -17,6 +17,7 @@ from vespe.cli import junit, options, report
 from vespe.documents import strict_json
 from vespe.files import atomic
 from vespe.models import JsonObject, Tool
+from vespe.processes.workers import Workers
 from vespe.projects.workspace import Workspace, open_workspace
 
 
@@ -58,10 +59,12 @@ def command(
     tools = [examples.begun(tool) for tool in tools] if update else tools
     if not as_json:
         _show(results)
-    for tool, found in zip(tools, examples.run_all(path, tools, jobs=jobs or os.cpu_count() or 1), strict=True):
-        results += _recorded(tool, found) if update else found
-        if not as_json:
-            _show(found)
+    with Workers() as workers:
+        path = replace(path, workers=workers)
+        for tool, found in zip(tools, examples.run_all(path, tools, jobs=jobs or os.cpu_count() or 1), strict=True):
+            results += _recorded(tool, found) if update else found
+            if not as_json:
+                _show(found)
     if junit_file is not None:
         atomic.write_atomic(junit_file, junit.junit_xml("vespe tool test", [*_cases(results)]), durable=False)
     _summarise(tools, results, as_json=as_json)

@@ -1,0 +1,244 @@
+"""Interpreters that are kept ready in a process that lives: a call is a fork of one, and nothing of it is left behind."""
+
+import contextlib
+import marshal
+import os
+import select
+import signal
+import sys
+import threading
+from collections.abc import Sequence
+from typing import Any, Final
+
+from vespe.lazy import socket
+from vespe.processes.child_scripts import BOOT, Interpreter, boot_message, compiled
+from vespe.processes.supervised_tree import ENTER, SUPERVISOR
+
+_ZYGOTE: Final = os.path.join(os.path.dirname(SUPERVISOR), "zygote.py")
+_MAX_ZYGOTES: Final = 8
+_MAX_SUPERVISORS: Final = 64
+"""Of one zygote: more calls at a time than that have a process of their own each, as in a process that does not live."""
+_SWEEP_S: Final = 1.0
+"""How long is waited for what a supervisor left that was killed."""
+_END_S: Final = 1.0
+
+
+class Workers:
+    """The zygotes of one process that lives, for calls from several threads; `close` ends them."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._zygotes: dict[tuple[object, ...], _Zygote] = {}
+        self._spoilt: set[tuple[object, ...]] = set()
+        self._pid = os.getpid()
+
+    def __enter__(self) -> "Workers":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def lease(self, interpreter: Interpreter) -> "Lease | None":
+        """Return a supervisor for one call, or None where there is to be none, without waiting; raises OSError where none can be had."""
+        if not is_possible():
+            return None
+        key = interpreter.key()
+        with self._lock:
+            self._forget_a_fork()
+            zygote = self._zygote(interpreter, key)
+            return None if zygote is None else zygote.lease()
+
+    def _zygote(self, interpreter: Interpreter, key: tuple[object, ...]) -> "_Zygote | None":
+        """Return the zygote of a key, the last one in order; raises OSError where it cannot be started."""
+        zygote = self._zygotes.pop(key, None)
+        if zygote is not None and not zygote.is_alive():
+            self._spoilt |= {key} if zygote.complains() else set()
+            zygote.close()
+            zygote = None
+        if zygote is None and key in self._spoilt and not interpreter.preload:
+            return None
+        if zygote is None:
+            while len(self._zygotes) >= _MAX_ZYGOTES:
+                self._zygotes.pop(next(iter(self._zygotes))).close()
+            zygote = _Zygote(interpreter, preload=() if key in self._spoilt else interpreter.preload)
+        self._zygotes[key] = zygote
+        return zygote
+
+    def _forget_a_fork(self) -> None:
+        """Leave the zygotes to the process that made them, where this one is a fork of it."""
+        if self._pid != os.getpid():
+            for zygote in self._zygotes.values():
+                zygote.abandon()
+            self._zygotes, self._pid = {}, os.getpid()
+
+    def close(self) -> None:
+        """End what is kept; the next call begins anew."""
+        with self._lock:
+            self._forget_a_fork()
+            zygotes, self._zygotes = list(self._zygotes.values()), {}
+        for zygote in zygotes:
+            zygote.close()
+        for zygote in zygotes:
+            zygote.wait(_END_S)
+
+
+def is_possible() -> bool:
+    """Whether this system can: forks without an exec are safe, and processes can be named for good."""
+    return sys.platform == "linux" and hasattr(os, "pidfd_open") and hasattr(os, "memfd_create")
+
+
+class _Zygote:
+    """One zygote and its supervisors; what is not locked is called under the lock of its Workers."""
+
+    def __init__(self, interpreter: Interpreter, *, preload: Sequence[str]) -> None:
+        ours, theirs = socket.socketpair()
+        # Text streams keep what their descriptor was at first: pipes, as in each call. Nobody reads these.
+        reader, writer = os.pipe()
+        try:
+            self.pid = os.posix_spawn(
+                interpreter.argv[0],
+                [*interpreter.argv, "-c", BOOT],
+                interpreter.env,
+                file_actions=[(os.POSIX_SPAWN_DUP2, theirs.fileno(), 0), *((os.POSIX_SPAWN_DUP2, writer, number) for number in (1, 2))],
+                setpgroup=0,
+                setsigmask=(),
+            )
+        except OSError:
+            ours.close()
+            raise
+        finally:
+            theirs.close()
+            os.close(reader)
+            os.close(writer)
+        self.socket, self.idle, self.leased = ours, [], 0  # type: tuple[socket.socket, list[Lease], int]
+        self.lock = threading.Lock()
+        self.over = threading.Event()
+        threading.Thread(target=self._reap, name="vespe-zygote", daemon=True).start()
+        message = {
+            "supervisor": compiled(SUPERVISOR),
+            "enter": compiled(ENTER),
+            "scripts": [compiled(path) for path in interpreter.scripts],
+            "preload": list(preload),
+            "vespe": os.getpid(),
+        }
+        with contextlib.suppress(OSError):
+            ours.sendall(boot_message(_ZYGOTE, message))
+
+    def _reap(self) -> None:
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(self.pid, 0)
+        self.over.set()
+        with self.lock:
+            idle, self.idle = self.idle, []
+        for lease in idle:
+            lease.close()
+
+    def is_alive(self) -> bool:
+        return not self.over.is_set()
+
+    def complains(self) -> bool:
+        """Whether it has said why it cannot be forked, and did not end for another reason."""
+        with contextlib.suppress(OSError):
+            return bool(self.socket.recv(200, socket.MSG_DONTWAIT))
+        return False
+
+    def lease(self) -> "Lease | None":
+        """Return a supervisor that is free, or else a new one; raises OSError where the zygote is gone."""
+        with self.lock:
+            if self.idle:
+                return self.idle.pop()
+            if self.leased >= _MAX_SUPERVISORS:
+                return None
+            self.leased += 1
+        ours, theirs = socket.socketpair()
+        try:
+            socket.send_fds(self.socket, [b"s"], [theirs.fileno()])
+        except OSError:
+            ours.close()
+            self.over.set()
+            raise
+        finally:
+            theirs.close()
+        return Lease(self, ours)
+
+    def give_back(self, lease: "Lease", *, whole: bool) -> None:
+        """Keep a supervisor that has ended its call for the next one; one that has not is left to itself."""
+        with self.lock:
+            if whole and self.socket.fileno() >= 0 and self.is_alive():
+                self.idle.append(lease)
+                return
+            self.leased -= 1
+        lease.close()
+
+    def abandon(self) -> None:
+        """Close our ends alone: a fork of Vespe has copies of them."""
+        self.socket.close()
+        for lease in self.idle:
+            lease.close()
+
+    def close(self) -> None:
+        """Let it end, and its supervisors: those that serve a call once that is over."""
+        with contextlib.suppress(OSError):
+            self.socket.send(b"x")
+        with self.lock:
+            idle, self.idle = self.idle, []
+            self.socket.close()
+        for lease in idle:
+            lease.close()
+
+    def wait(self, seconds: float) -> None:
+        self.over.wait(seconds)
+
+
+class Lease:
+    """A supervisor for one call: given the descriptors and the command, woken, and given back."""
+
+    def __init__(self, zygote: _Zygote, channel: socket.socket) -> None:
+        self._zygote, self._channel = zygote, channel
+        self.group = zygote.pid
+        self._pid = 0
+        self._pidfd = -1
+
+    @property
+    def pid(self) -> int:
+        """The supervisor's process, as it has said itself; 0 while it is not there."""
+        if not self._pid:
+            with contextlib.suppress(OSError, ValueError):
+                self._pid = int(self._channel.recv(16, socket.MSG_DONTWAIT))
+                self._pidfd = os.pidfd_open(self._pid)
+        return self._pid
+
+    def begin(self, descriptors: Sequence[int], command: dict[str, Any]) -> None:
+        """Let the call begin; raises OSError where the supervisor is gone."""
+        file = os.memfd_create("command")
+        try:
+            sandbox = command["sandbox"] and (None, command["sandbox"][1])  # the zygote has the code
+            data = memoryview(marshal.dumps(command | {"sandbox": sandbox}))
+            while data:
+                data = data[os.write(file, data) :]
+            socket.send_fds(self._channel, [b"c"], [*descriptors, file])
+        finally:
+            os.close(file)
+
+    def wake(self) -> None:
+        """Let the supervisor go on where the tool has stopped it."""
+        if self.pid and self._pidfd >= 0:
+            with contextlib.suppress(OSError):
+                signal.pidfd_send_signal(self._pidfd, signal.SIGCONT)
+
+    def give_back(self, *, whole: bool) -> None:
+        """Say that the call is over; `whole` that its supervisor has said so too."""
+        self._zygote.give_back(self, whole=whole)
+
+    def wait_for_the_end(self) -> None:
+        """Wait until a supervisor that was killed is gone, with all that it left."""
+        poll = select.poll()
+        poll.register(self._channel, select.POLLRDHUP)
+        poll.poll(_SWEEP_S * 1000)
+
+    def close(self) -> None:
+        """Let the supervisor end."""
+        self._channel.close()
+        if self._pidfd >= 0:
+            os.close(self._pidfd)
+            self._pidfd = -1

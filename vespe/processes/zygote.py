@@ -1,0 +1,317 @@
+"""An interpreter that is ready: it forks supervisors, and each of those forks one process a call."""
+
+# workers.py starts this with `-I -B -X utf8` and the environment of the calls; it imports nothing of Vespe: the supervisor's
+# code arrives with the message. It is never threaded, imports what the tools depend on and nothing of theirs, and keeps no
+# argument and no secret of a call: those are read by the fork that is the call's own.
+#
+# Vespe says on descriptor 0 "s" with a socket, for one more supervisor, and "x" for the end; the end of file says that too.
+# A supervisor serves one call after another from its socket: seven descriptors (those of supervisor.py, and a file with the
+# command). It says nothing on the status pipe before the tool is there: a call whose status pipe ends so has not begun, and can begin
+# elsewhere. A supervisor that a tool has killed leaves its tree to the zygote, which ends it and only then closes that socket.
+
+import _signal as signal  # type: ignore[import-not-found]  # as in supervisor.py
+import array
+import gc
+import marshal
+import os
+import select
+import sys
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import socket
+    from typing import Any, NoReturn
+
+CHANNEL, OWN = 0, 6
+"""Where the zygote hears Vespe, and where a supervisor does: above the descriptors of a call."""
+IDLE_S = 30.0
+MAX_CALLS = 10_000
+GROWTH_PAGES = 2048
+"""A supervisor that has grown by so much (8 MiB), or has served so many calls, ends, and another one is forked."""
+LOOK_EVERY = 256
+ONE_FD = array.array("i", [0]).itemsize
+
+
+def main(message: "dict[str, Any]") -> "NoReturn":
+    """Import what the message says, and fork supervisors until nobody wants one."""
+    supervisor = made("vespe_supervisor", message["supervisor"])
+    supervisor.prepare()
+    if why := imported(message["preload"]) or ("" if supervisor.is_single() else "it starts threads"):
+        os.write(CHANNEL, why.encode("utf-8", "replace")[:200])
+        os._exit(1)
+    message["enter"] = made("vespe_sandbox", message["enter"]).enter
+    message["ready"] = [made("vespe_child", code) for code in message["scripts"]]
+    gc.collect()
+    gc.freeze()
+    Zygote(supervisor, message).run()
+    os._exit(0)
+
+
+def made(name: str, code: "Any") -> "Any":
+    """Return one of our own scripts as a module that nothing can import."""
+    module = type(sys)(name)
+    exec(code, module.__dict__)
+    return module
+
+
+def imported(distributions: "list[str]") -> str:
+    """Import the modules of distributions; say why a fork of this would not be what a new interpreter is, or nothing."""
+    before, said = state(), os.memfd_create("said")
+    kept = os.dup(1)
+    for descriptor in (1, 2):
+        os.dup2(said, descriptor)
+    try:
+        for name in modules(distributions):
+            try:
+                __import__(name)
+            except BaseException as error:  # the tool's own import will say it
+                return f"{name} does not import: {type(error).__name__}"
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        if os.fstat(said).st_size:
+            return "it writes something when it is imported"
+    finally:
+        for descriptor in (1, 2):
+            os.dup2(kept, descriptor)
+        os.close(said)
+        os.close(kept)
+    return "" if state() == before else "it opens files or handles signals when it is imported"
+
+
+def state() -> "tuple[Any, ...]":
+    """What a fork would share with its siblings, or get from an import though its own would have come later."""
+    handlers = [signal.getsignal(number) for number in range(1, signal.NSIG) if number not in (32, 33)]
+    return sorted(os.listdir("/proc/self/fd")), handlers, os.getcwd(), dict(os.environ)
+
+
+def modules(distributions: "list[str]") -> "list[str]":
+    """Return the names that distributions bring, as their RECORD lists them."""
+    wanted = {name.lower().replace("-", "_").replace(".", "_") for name in distributions}
+    found: list[str] = []
+    for directory in sys.path if wanted else ():
+        for entry in os.listdir(directory) if os.path.isdir(directory) else ():
+            name, _, rest = entry.partition("-")
+            if rest.endswith(".dist-info") and name.lower().replace(".", "_") in wanted:
+                found += recorded(os.path.join(directory, entry, "RECORD"))
+    return sorted({name for name in found if name.isidentifier() and not name.startswith("_")})
+
+
+def recorded(path: str) -> "list[str]":
+    try:
+        with open(path, encoding="utf-8") as file:
+            files = [line.split(",")[0] for line in file]
+    except OSError:
+        return []
+    inits = [name.removesuffix("/__init__.py") for name in files if name.endswith("/__init__.py") and name.count("/") == 1]
+    return inits + [name.removesuffix(".py") for name in files if name.endswith(".py") and "/" not in name]
+
+
+def received(connection: "socket.socket", most: int) -> "tuple[bytes, list[int]]":
+    """Take one message and its descriptors."""
+    data, ancillary, _, _ = connection.recvmsg(1, most * ONE_FD + 64)
+    found = array.array("i")
+    for _, _, item in ancillary:
+        found.frombytes(item[: len(item) - len(item) % ONE_FD])
+    return data, list(found)
+
+
+def connected(descriptor: int) -> "socket.socket":
+    import _socket
+
+    return _socket.socket(fileno=descriptor)  # type: ignore[return-value]  # the core of socket.socket, whose module costs 8 ms
+
+
+class Zygote:
+    """Forks supervisors, and ends what one leaves that was killed."""
+
+    def __init__(self, supervisor: "Any", message: "dict[str, Any]") -> None:
+        self.supervisor, self.message = supervisor, message
+        self.watch = supervisor.Watch(message["vespe"])
+        self.watch.poll.register(CHANNEL, select.POLLIN)
+        self.connection = connected(CHANNEL)
+        self.supervisors: dict[int, int] = {}
+
+    def run(self) -> None:
+        """Serve until Vespe is gone, says the end, or has wanted nothing for a while, and no supervisor is left."""
+        wanted = True
+        while wanted or self.supervisors:
+            ready = {descriptor for descriptor, _ in self.watch.poll.poll(None if self.supervisors else IDLE_S * 1000)}
+            if self.watch.wake in ready:
+                os.read(self.watch.wake, 4096)
+            self.reap()
+            if CHANNEL in ready and wanted:
+                wanted = self.serve()
+            if wanted and (self.watch.vespe in ready or not (ready or self.supervisors)):
+                wanted = False
+            if not wanted:
+                self.ignore(CHANNEL, self.watch.vespe)
+
+    def ignore(self, *descriptors: int) -> None:
+        for descriptor in descriptors:
+            try:
+                self.watch.poll.unregister(descriptor)
+            except (KeyError, ValueError):
+                continue
+
+    def serve(self) -> bool:
+        """Do what Vespe says; False at its end."""
+        said, descriptors = received(self.connection, 1)
+        if said != b"s" or len(descriptors) != 1:
+            return False
+        try:
+            pid = os.fork()
+        except OSError:
+            pid = -1
+        if pid == 0:
+            self.become(descriptors[0])
+        if pid > 0:
+            self.supervisors[pid] = descriptors[0]
+        else:
+            os.close(descriptors[0])
+        return True
+
+    def become(self, channel: int) -> "NoReturn":
+        """Be a supervisor, with nothing open but its own socket."""
+        try:
+            null = os.open(os.devnull, os.O_RDWR)
+            os.dup2(channel, 1000, inheritable=False)
+            for descriptor in range(OWN):
+                os.dup2(null, descriptor, inheritable=descriptor == 2)
+            os.dup2(1000, OWN, inheritable=False)
+            os.closerange(OWN + 1, min(max(os.sysconf("SC_OPEN_MAX"), 1001), 65536))
+            Supervisor(self.supervisor, self.message).run()
+        finally:
+            os._exit(0)
+
+    def reap(self) -> None:
+        """Wait for supervisors that have ended, end what they have left, and only then say that they are gone."""
+        ended = []
+        while True:
+            try:
+                pid, _ = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                break
+            if pid == 0:
+                break
+            if pid in self.supervisors:
+                ended.append(self.supervisors.pop(pid))
+        if ended:
+            self.sweep()
+        for channel in ended:
+            os.close(channel)
+
+    def sweep(self) -> None:
+        """Kill every child that is no supervisor, with all that is below it."""
+        until = time.monotonic() + self.supervisor.GIVE_UP_S
+        own = os.getpgrp()
+        while time.monotonic() < until:
+            queue = [pid for pid in self.supervisor.children(os.getpid()) if pid not in self.supervisors]
+            if not queue:
+                return
+            left = list(queue)
+            while queue:
+                pid = queue.pop()
+                queue += self.supervisor.children(pid)
+                self.supervisor.kill(pid, own)
+            for pid in left:
+                os.waitpid(pid, 0)
+
+
+class Supervisor:
+    """Serves one call after another: each is one fork, and nothing of it is left when the next begins."""
+
+    def __init__(self, supervisor: "Any", message: "dict[str, Any]") -> None:
+        self.supervisor, self.message = supervisor, message
+        supervisor.prctl(supervisor.PR_SET_CHILD_SUBREAPER, 1)
+        self.watch = supervisor.Watch(message["vespe"])
+        self.connection = connected(OWN)
+        self.connection.sendall(b"%d\n" % os.getpid())
+        self.null = os.open(os.devnull, os.O_RDWR)
+        self.size = resident()
+
+    def run(self) -> None:
+        """Serve until Vespe is gone, nothing was wanted for a while, or this process is worn out."""
+        idle = select.poll()
+        for descriptor in (OWN, self.watch.vespe):
+            if descriptor >= 0:
+                idle.register(descriptor, select.POLLIN)
+        for calls in range(1, MAX_CALLS + 1):
+            ready = [descriptor for descriptor, _ in idle.poll(IDLE_S * 1000)]
+            if OWN not in ready:
+                return
+            said, descriptors = received(self.connection, 7)
+            if len(descriptors) != 7 or not said:
+                return
+            self.serve(descriptors)
+            if calls % LOOK_EVERY == 0 and resident() > self.size + GROWTH_PAGES:
+                return
+
+    def serve(self, descriptors: "list[int]") -> None:
+        """Run one call to the end of all that it started; one that cannot begin leaves its status pipe empty."""
+        *standard, command = descriptors
+        for number, descriptor in enumerate(standard):
+            os.dup2(descriptor, number, inheritable=number == 2)
+            os.close(descriptor)
+        self.watch.begin()
+        status = os.dup(self.supervisor.STATUS)
+        try:
+            # Where Vespe has said or closed something already, it has given the call up.
+            if not any(descriptor == self.supervisor.CONTROL for descriptor, _ in self.watch.poll.poll(0)):
+                tool = os.fork()
+                if tool == 0:
+                    self.become(command, status)
+                self.outlive(tool, status)
+        except OSError:  # no process is left for a fork
+            pass
+        finally:
+            os.close(command)
+            for number in range(OWN):
+                os.dup2(self.null, number, inheritable=number == 2)
+            os.close(status)
+
+    def outlive(self, tool: int, status: int) -> None:
+        for number in (self.supervisor.STDIN, self.supervisor.STDOUT, self.supervisor.RESULT):
+            os.dup2(self.null, number, inheritable=False)
+        tree = self.supervisor.Tree(tool, tool)
+        self.supervisor.outlive(tree, self.watch, status)
+        if tree.left():
+            os._exit(1)  # what cannot be ended is not the next call's
+
+    def become(self, file: int, status: int) -> "NoReturn":
+        """Read the command, which no other process of ours does, and be the tool."""
+        try:
+            data = b""
+            while more := os.pread(file, 1 << 20, len(data)):
+                data += more
+            os.close(file)
+            command = marshal.loads(data)
+            if command["sandbox"]:
+                command["sandbox"] = self.message["enter"], command["sandbox"][1]
+            if command["boot"]:
+                command["boot"] = self.child
+                os.environb.update(command["env"])
+            self.supervisor.become(command, command["programs"][0], status, -1)
+        finally:
+            os._exit(127)
+
+    def child(self) -> None:
+        """What BOOT does in an interpreter of its own, with our scripts made already."""
+        first, *others = self.message["ready"]
+        first.main([marshal.loads(self.read(int.from_bytes(self.read(8), "big"))), *others])
+
+    @staticmethod
+    def read(size: int) -> bytes:
+        data = b""
+        while len(data) < size:
+            more = os.read(0, size - len(data))
+            if not more:
+                os._exit(1)
+            data += more
+        return data
+
+
+def resident() -> int:
+    """The pages that this process has in memory."""
+    with open("/proc/self/statm", "rb") as file:
+        return int(file.read().split()[1])
