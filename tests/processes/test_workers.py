@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.support.ondisk import PATIENCE_S
+from vespe.calls import sandboxing
 from vespe.calls.executors.base import Context
 from vespe.calls.executors.python_script import PythonScript
 from vespe.calls.executors.shell_command import ShellCommand
@@ -84,12 +86,16 @@ class Bench:
         whole: dict[str, Any] = {"project_root": place, "directory": place, "environment": environment, "timeout_s": PATIENCE_S}
         return Context(**(whole | {"workers": self.workers if is_ready else None} | fields))
 
-    def run(self, source: str, *, is_ready: bool = True, **fields: Any) -> Any:
+    def run(self, source: str, *, is_ready: bool = True, permissions: Any = None, **fields: Any) -> Any:
         name = "main.py" if threading.current_thread() is threading.main_thread() else "other.py"
         (self.directory / name).write_text(dedent(source), encoding="utf-8")
         implementation = Implementation(type="python_script", path=name, entrypoint="f", args={})
         tool = Tool(uid="tool-x", name="x", description="", input_schema={}, directory=str(self.directory), implementation=implementation)
-        return PythonScript().execute(tool, {}, self.context(is_ready=is_ready, **fields))
+        context = self.context(is_ready=is_ready, **fields)
+        if permissions is None:
+            return PythonScript().execute(tool, {}, context)
+        with sandboxing.sandboxed(replace(tool, permissions=permissions), context, setting="require") as held:
+            return PythonScript().execute(tool, {}, held)
 
     def shell(self, *argv: str, is_ready: bool = True) -> Any:
         implementation = Implementation(type="shell_command", entrypoint=argv[0], args={"argv": [*argv[1:]]})
@@ -156,6 +162,23 @@ def test_a_secret_of_one_call_is_not_in_the_memory_of_the_next(bench: Bench) -> 
     """
     assert bench.run("def f(): return 'hunter-two-secret'").result == "hunter-two-secret"
     assert bench.run(looks).result == 0 and bench.run(looks + "        # hunter-two-secret").result > 0
+
+
+@pytest.mark.skipif(sandboxing.machine().level == "off", reason="this machine has no sandbox")
+@pytest.mark.parametrize("is_ready", [True, False])
+def test_a_fork_is_held_to_what_its_tool_states(bench: Bench, is_ready: bool) -> None:
+    writes = """
+        import os, tempfile
+        def f():
+            open(tempfile.gettempdir() + "/a", "w")
+            open("made", "w")
+            return os.environ.get("TMPDIR", "-")
+    """
+    places = {bench.run(writes, is_ready=is_ready, permissions={"write": ["."]}).result for _ in range(2)}
+    assert len(places) == 2
+    with pytest.raises(ToolExecutionError, match="Error: "):
+        bench.run(writes, is_ready=is_ready, permissions={"write": []})
+    assert bench.run(writes, is_ready=is_ready).result
 
 
 def test_a_killed_zygote_ends_no_call_and_the_next_has_another(bench: Bench) -> None:
