@@ -45,6 +45,7 @@ class Supervised:
             "result": False,
             "vespe": os.getpid() if vespe is None else vespe,
             "boot": "",
+            "sandbox": None,
         }
         os.write(self.control, child_scripts.boot_message(SCRIPT, message))
 
