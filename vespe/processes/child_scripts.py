@@ -8,6 +8,8 @@ from typing import Any, Final
 
 from vespe.records import dataclass
 
+SUPERVISOR: Final = os.path.join(os.path.dirname(os.path.abspath(__file__)), "supervisor.py")
+ENTER: Final = os.path.join(os.path.dirname(SUPERVISOR), "sandbox", "enter.py")
 BOOT: Final = """\
 import marshal, os
 def take(size):

@@ -15,14 +15,12 @@ from typing import TYPE_CHECKING, Any
 from vespe import defaults
 from vespe.errors import InvalidArguments, StorageError
 from vespe.processes import signals
-from vespe.processes.child_scripts import BOOT, boot_message, compiled
+from vespe.processes.child_scripts import BOOT, ENTER, SUPERVISOR, boot_message, compiled
 
 if TYPE_CHECKING:
     from vespe.processes.sandbox.held import Policy
     from vespe.processes.workers import Lease
 
-SUPERVISOR = os.path.join(os.path.dirname(os.path.abspath(__file__)), "supervisor.py")
-ENTER = os.path.join(os.path.dirname(SUPERVISOR), "sandbox", "enter.py")
 _RESULT_FD = 3
 _CHUNK = 64 * 1024
 _LOADER_VARIABLES = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH")

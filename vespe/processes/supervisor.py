@@ -291,8 +291,7 @@ def run_here(command: "dict[str, Any]") -> None:
         os.closerange(4, min(max(os.sysconf("SC_OPEN_MAX"), 256), 65536))
         prctl(PR_SET_DUMPABLE, 1)
         sys.argv = ["-c", "3"]
-        run = command["boot"]
-        run() if callable(run) else exec(run, sys.modules["__main__"].__dict__)
+        command["boot"]() if callable(command["boot"]) else exec(command["boot"], sys.modules["__main__"].__dict__)
         os._exit(0)
     except BaseException:  # as an interpreter ends that nothing was caught in
         sys.excepthook(*sys.exc_info())

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from vespe.lazy import socket
-from vespe.processes.child_scripts import BOOT, Interpreter, boot_message, compiled
-from vespe.processes.supervised_tree import ENTER, SUPERVISOR
+from vespe.processes.child_scripts import BOOT, ENTER, SUPERVISOR, Interpreter, boot_message, compiled
 
 _ZYGOTE: Final = os.path.join(os.path.dirname(SUPERVISOR), "zygote.py")
 _MAX_ZYGOTES: Final = 8

@@ -8,7 +8,7 @@ from typing import Final
 
 from vespe.errors import VespeError
 from vespe.processes import child_scripts, process
-from vespe.processes.supervised_tree import ENTER
+from vespe.processes.child_scripts import ENTER
 from vespe.records import dataclass
 
 LEVELS: Final = ("namespaces", "landlock", "seatbelt", "off")
