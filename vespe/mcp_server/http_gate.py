@@ -11,6 +11,7 @@ from typing import Any, Final
 from vespe.documents import strict_json
 from vespe.errors import InvalidDocument
 from vespe.mcp_server import messages
+from vespe.mcp_server.http_quick import Quick
 from vespe.records import dataclass
 
 Scope = dict[str, Any]
@@ -46,11 +47,19 @@ class Policy:
 class Gate:
     """The ASGI application around the protocol's: what is refused here is never parsed, and no tool hears of it.
 
-    `running` is the context in which `app` serves. The client's own credentials are taken off before `app` sees a request.
+    `running` is the context in which `app` serves; `quick` answers what it takes. The client's own credentials are
+    taken off before `app` sees a request.
     """
 
-    def __init__(self, app: App, policy: Policy, *, running: Callable[[], contextlib.AbstractAsyncContextManager[None]]) -> None:
-        self._app, self._policy, self._running = app, policy, running
+    def __init__(
+        self,
+        app: App,
+        policy: Policy,
+        *,
+        running: Callable[[], contextlib.AbstractAsyncContextManager[None]],
+        quick: Quick | None = None,
+    ) -> None:
+        self._app, self._policy, self._running, self._quick = app, policy, running, quick
         self._open = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -79,7 +88,7 @@ class Gate:
 
     async def _admitted(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = [(name, value) for name, value in scope["headers"] if name not in _KEPT_BACK]
-        body = b""
+        body, message = b"", None
         if scope["method"] == "POST":
             waits = (_single(headers).get(b"expect") or "").lower() == "100-continue"
             read = await _read(receive, _declared(headers), waits=waits)
@@ -87,11 +96,15 @@ class Gate:
                 return await read.send(send)
             body = read
             try:
-                strict_json.parse_json(body, limit=MAX_BODY_BYTES)
+                message = strict_json.parse_json(body, limit=MAX_BODY_BYTES)
             except InvalidDocument as error:
                 return await _Answer(400, messages.failed(None, messages.PARSE_ERROR, f"the body {error.reason}")).send(send)
         gone = asyncio.Event()
         async with _watching(receive, gone):
+            if self._quick is not None and isinstance(message, dict) and self._quick.takes(_single(headers), message):
+                answer = await self._quick.answer(message, gone)
+                if answer is not None:
+                    return await _Answer(200, answer).send(send)
             return await self._app({**scope, "headers": headers, GONE: gone}, _replayed(body, gone), send)
 
     def _refusal(self, scope: Scope) -> "_Answer | None":
@@ -132,13 +145,13 @@ class Gate:
 
 
 class _Answer:
-    """A whole answer of the gate's own."""
+    """A whole answer of the gate's own; a document may be written already."""
 
-    def __init__(self, status: int, document: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> None:
+    def __init__(self, status: int, document: Mapping[str, Any] | bytes, headers: Mapping[str, str] | None = None) -> None:
         self._status, self._document, self._headers = status, document, headers or {}
 
     async def send(self, send: Send) -> None:
-        body = json.dumps(self._document).encode("ascii")
+        body = self._document if isinstance(self._document, bytes) else json.dumps(self._document).encode("ascii")
         own = {"content-type": "application/json", "content-length": str(len(body)), "cache-control": "no-store"}
         headers = [(name.encode("ascii"), value.encode("ascii")) for name, value in (own | dict(self._headers)).items()]
         await send({"type": "http.response.start", "status": self._status, "headers": headers})

@@ -22,6 +22,7 @@ from vespe import defaults
 from vespe.mcp_server import protocol, tool_call
 from vespe.mcp_server.calls_in_flight import MAX_CALLS
 from vespe.mcp_server.http_gate import GONE, MAX_BODY_BYTES
+from vespe.mcp_server.http_quick import Quick
 from vespe.mcp_server.marks import Changes, Watched
 from vespe.mcp_server.progress import Progress
 from vespe.mcp_server.protocol import PendingCall
@@ -57,6 +58,10 @@ class Served(protocol.ToolSource, tool_call.Calls, Watched, Protocol):
         """End what calls have in common."""
         ...
 
+    def input_schema(self, name: str) -> JsonObject | None:
+        """Return the schema of a tool's inputs, None for a tool that is not known."""
+        ...
+
 
 class Handlers:
     """The served tools as an SDK server; `stateless` keeps nothing of a client between two requests, `max_calls` run at once."""
@@ -73,6 +78,10 @@ class Handlers:
         return StreamableHTTPSessionManager(
             self._server(), stateless=self._stateless, max_request_body_size=MAX_BODY_BYTES, max_sessions=_MAX_SESSIONS
         )
+
+    def quick(self) -> Quick:
+        """Make what answers requests that need no stream."""
+        return Quick(self._tools, self._calls, self._limiter)
 
     async def watch(self) -> None:
         """Look for changes now and then, and tell of them; never returns."""
@@ -106,6 +115,8 @@ class Handlers:
 
     def _server(self) -> Server[Any]:
         server = _Announcing("vespe", version=defaults.VERSION)
+        # Without it the SDK lists all tools before each call, to see what of its arguments is said in headers too.
+        server.get_tool_input_schema = self._tools.input_schema
         for method, params in _METHODS.items():
             server.add_request_handler(method, params, self._call if method == "tools/call" else self._answer)
         server.add_request_handler("subscriptions/listen", types.SubscriptionsListenRequestParams, ListenHandler(self._bus))

@@ -24,5 +24,6 @@ def serve_http(
     """
     handlers = Handlers(tools, stateless=stateless, max_calls=max_calls)
     manager = handlers.manager()
-    gate = Gate(manager.handle_request, policy, running=manager.run)  # type: ignore[arg-type]  # the SDK's types are Starlette's
+    quick = handlers.quick()
+    gate = Gate(manager.handle_request, policy, running=manager.run, quick=quick)  # type: ignore[arg-type]  # the SDK's types are Starlette's
     server.serve(gate, listener, life=handlers, tell=tell)

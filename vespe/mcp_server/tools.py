@@ -130,6 +130,11 @@ class ServedTools:
         self.refresh()
         return server_resources.contents(uri, self._now.tools)
 
+    def input_schema(self, name: str) -> JsonObject | None:
+        """Return the schema of a tool's inputs, None for a tool that is not shown."""
+        tool = self._now.tools.get(name)
+        return None if tool is None else tool.input_schema
+
     def in_process(self, name: str) -> bool:
         """Say whether the tool is code of this process."""
         tool = self._now.tools.get(name)

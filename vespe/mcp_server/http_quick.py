@@ -1,0 +1,109 @@
+"""The quick way over HTTP: a request that needs nothing but its answer gets it as plain JSON, past the SDK's streams.
+
+Only what is in order is answered here. Whatever is refused, tells of its progress or subscribes is the SDK's to answer.
+"""
+
+import asyncio
+import threading
+import time
+from collections.abc import Mapping
+from functools import partial
+from typing import Final, Protocol
+
+import anyio
+
+from vespe.documents import strict_json
+from vespe.mcp_server import protocol, revisions, tool_call
+from vespe.mcp_server.protocol import PendingCall, Session
+from vespe.mcp_server.stdio_io import encoded
+from vespe.models import JsonObject
+
+_NAMED: Final = {"tools/call": "name", "resources/read": "uri"}
+"""The methods whose subject a client says in the header Mcp-Name too, and the key that it stands under."""
+_METHODS: Final = {"tools/list", "resources/list", "resources/templates/list", "prompts/list", *_NAMED}
+_QUICK_S: Final = 0.002
+_SLOW_S: Final = 0.02
+_KNOWN: Final = 3
+"""A tool of this process that was quick so often in a row runs in the thread of the event loop: a hop to another costs more."""
+_NEVER: Final = -(10**9)
+"""One that was quick and then slow keeps to threads: nobody else is to wait for it."""
+_IN_HEADERS: Final = b"mcp-param-"
+_JSON: Final = ("application/json", "application/*", "*/*")
+_STREAM: Final = ("text/event-stream", "text/*", "*/*")
+
+
+class Source(protocol.ToolSource, tool_call.Calls, Protocol):
+    """What is served."""
+
+    def input_schema(self, name: str) -> JsonObject | None:
+        """Return the schema of a tool's inputs, None for a tool that is not known."""
+        ...
+
+
+class Quick:
+    """Answers requests of the newest revision, each of which says all that it needs; `calls` are those that run."""
+
+    def __init__(self, tools: Source, calls: set[threading.Event], limiter: anyio.CapacityLimiter) -> None:
+        self._tools, self._calls, self._limiter = tools, calls, limiter
+        self._quick: dict[str, int] = {}
+
+    def takes(self, headers: Mapping[bytes, str | None], message: JsonObject) -> bool:
+        """Say whether a message can be answered here: one that is in order by its headers, and asks for its answer alone."""
+        if headers.get(b"mcp-protocol-version") != revisions.NEWEST:
+            return False
+        method, params = message.get("method"), message.get("params")
+        if method not in _METHODS or headers.get(b"mcp-method") != method or "id" not in message or not isinstance(params, dict):
+            return False
+        subject = params.get(_NAMED[method]) if method in _NAMED else None
+        if headers.get(b"mcp-name") != subject or not isinstance(subject, str | None) or (subject and not subject.isascii()):
+            return False
+        if any(name.startswith(_IN_HEADERS) for name in headers) or (method == "tools/call" and self._says_headers(str(subject))):
+            return False
+        accepted = [one.partition(";")[0].strip().lower() for one in (headers.get(b"accept") or "").split(",")]
+        return all(any(one in kinds for one in accepted) for kinds in (_JSON, _STREAM))
+
+    def _says_headers(self, name: str) -> bool:
+        """Say whether a tool has inputs that clients say in headers too."""
+        return '"x-mcp-header"' in strict_json.compact_json(self._tools.input_schema(name))
+
+    async def answer(self, message: JsonObject, gone: asyncio.Event) -> bytes | None:
+        """Return the answer to a message that is taken, or None where it is not in order after all; `gone` ends its call."""
+        if message["method"] != "tools/call":
+            handled = await anyio.to_thread.run_sync(protocol.handle, message, Session(), self._tools)
+        else:
+            handled = protocol.handle(message, Session(), self._tools)
+            if isinstance(handled, PendingCall):
+                handled = await self._called(handled, gone)
+        return encoded(handled)[:-1] if isinstance(handled, dict) and "result" in handled else None
+
+    async def _called(self, pending: PendingCall, gone: asyncio.Event) -> JsonObject | None:
+        if pending.progress_token is not None or pending.log_level is not None:
+            return None
+        if self._tools.in_process(pending.name):  # code that nobody can end
+            if self._quick.get(pending.name, 0) >= _KNOWN:
+                return self._timed(pending)
+            return await anyio.to_thread.run_sync(self._timed, pending, limiter=self._limiter)
+        cancel = threading.Event()
+        work = partial(tool_call.run, pending, self._tools, notify=_unheard, cancel=cancel)
+        self._calls.add(cancel)
+        leaving = asyncio.ensure_future(gone.wait())
+        leaving.add_done_callback(lambda _: cancel.set())
+        try:
+            return await anyio.to_thread.run_sync(work, limiter=self._limiter)
+        finally:
+            self._calls.discard(cancel)
+            leaving.cancel()
+
+    def _timed(self, pending: PendingCall) -> JsonObject:
+        """Run code of this process, and note whether it was quick."""
+        began = time.monotonic()
+        try:
+            return tool_call.run(pending, self._tools, notify=_unheard)
+        finally:
+            taken, before = time.monotonic() - began, self._quick.get(pending.name, 0)
+            is_surprise = before > 0 and taken > _SLOW_S
+            self._quick[pending.name] = _NEVER if is_surprise else min(before, 0) if taken > _QUICK_S else before + 1
+
+
+def _unheard(message: JsonObject) -> None:
+    """Take a notification that no client asked for."""
