@@ -9,7 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import anyio
 import pytest
 
 from tests.support.http_serving import gone, noted, serving, stocked
@@ -72,7 +71,7 @@ async def answered(quick: Quick, message: JsonObject) -> JsonObject | None:
 
 
 def quick_of(tools: Tools) -> Quick:
-    return Quick(tools, set(), anyio.CapacityLimiter(4))
+    return Quick(tools, set(), asyncio.to_thread)
 
 
 @pytest.mark.parametrize(

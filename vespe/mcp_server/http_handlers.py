@@ -81,7 +81,7 @@ class Handlers:
 
     def quick(self) -> Quick:
         """Make what answers requests that need no stream."""
-        return Quick(self._tools, self._calls, self._limiter)
+        return Quick(self._tools, self._calls, partial(anyio.to_thread.run_sync, limiter=self._limiter))
 
     async def watch(self) -> None:
         """Look for changes now and then, and tell of them; never returns."""

@@ -6,11 +6,9 @@ Only what is in order is answered here. Whatever is refused, tells of its progre
 import asyncio
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from typing import Final, Protocol
-
-import anyio
+from typing import Final, Protocol, TypeAlias
 
 from vespe.documents import strict_json
 from vespe.mcp_server import protocol, revisions, tool_call
@@ -32,6 +30,9 @@ _JSON: Final = ("application/json", "application/*", "*/*")
 _STREAM: Final = ("text/event-stream", "text/*", "*/*")
 
 
+InThread: TypeAlias = Callable[[Callable[[], JsonObject]], Awaitable[JsonObject]]
+
+
 class Source(protocol.ToolSource, tool_call.Calls, Protocol):
     """What is served."""
 
@@ -41,10 +42,10 @@ class Source(protocol.ToolSource, tool_call.Calls, Protocol):
 
 
 class Quick:
-    """Answers requests of the newest revision, each of which says all that it needs; `calls` are those that run."""
+    """Answers requests of the newest revision, each of which says all that it needs; `calls` are those that run, each `in_thread`."""
 
-    def __init__(self, tools: Source, calls: set[threading.Event], limiter: anyio.CapacityLimiter) -> None:
-        self._tools, self._calls, self._limiter = tools, calls, limiter
+    def __init__(self, tools: Source, calls: set[threading.Event], in_thread: InThread) -> None:
+        self._tools, self._calls, self._in_thread = tools, calls, in_thread
         self._quick: dict[str, int] = {}
 
     def takes(self, headers: Mapping[bytes, str | None], message: JsonObject) -> bool:
@@ -69,7 +70,7 @@ class Quick:
     async def answer(self, message: JsonObject, gone: asyncio.Event) -> bytes | None:
         """Return the answer to a message that is taken, or None where it is not in order after all; `gone` ends its call."""
         if message["method"] != "tools/call":
-            handled = await anyio.to_thread.run_sync(protocol.handle, message, Session(), self._tools)
+            handled = await asyncio.to_thread(protocol.handle, message, Session(), self._tools)
         else:
             handled = protocol.handle(message, Session(), self._tools)
             if isinstance(handled, PendingCall):
@@ -82,14 +83,14 @@ class Quick:
         if self._tools.in_process(pending.name):  # code that nobody can end
             if self._quick.get(pending.name, 0) >= _KNOWN:
                 return self._timed(pending)
-            return await anyio.to_thread.run_sync(self._timed, pending, limiter=self._limiter)
+            return await self._in_thread(partial(self._timed, pending))
         cancel = threading.Event()
         work = partial(tool_call.run, pending, self._tools, notify=_unheard, cancel=cancel)
         self._calls.add(cancel)
         leaving = asyncio.ensure_future(gone.wait())
         leaving.add_done_callback(lambda _: cancel.set())
         try:
-            return await anyio.to_thread.run_sync(work, limiter=self._limiter)
+            return await self._in_thread(work)
         finally:
             self._calls.discard(cancel)
             leaving.cancel()
