@@ -78,6 +78,13 @@ def test_the_first_difference_is_named(recorded: Any, given: Any, pointer: str) 
     assert found is not None and found[0] == pointer and len(found[1]) < 250
 
 
+def test_every_difference_is_told_with_what_was_and_what_is() -> None:
+    found = list(recording_file.differences({"a": 1, "b": [1, 2], "c": 0}, {"a": True, "b": [1], "d": None, "c": 0}))
+    assert [(each.pointer, each.recorded, each.now, each.was_there, each.is_there) for each in found] == [
+        ("/a", 1, True, True, True), ("/b/1", 2, None, True, False), ("/d", None, None, False, True),
+    ]  # fmt: skip
+
+
 def test_the_order_of_keys_is_no_difference() -> None:
     assert recording_file.first_difference({"a": 1, "b": [None]}, {"b": [None], "a": 1}) is None
 

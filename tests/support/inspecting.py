@@ -12,13 +12,13 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode
 
 from tests.support.ondisk import PATIENCE_S, interruptible
 from vespe.calls.path import open_path
 from vespe.cli.inspect.gate import Answer, Request, Secrets
+from vespe.cli.inspect.inspected import Inspected
 from vespe.cli.inspect.site import Site
-from vespe.cli.inspect.view import View
 from vespe.projects.workspace import open_workspace
 
 _OPENED = re.compile(rb"(?i)location: (/\S+/)\r\nset-cookie: ([^;]+);")
@@ -124,7 +124,7 @@ class Pages:
 
     def __init__(self, project: Path, *recordings: str) -> None:
         self.secrets = Secrets()
-        self.site = Site(View(open_path(open_workspace(project)), recordings), self.secrets)
+        self.site = Site(Inspected(open_path(open_workspace(project)), recordings), self.secrets)
 
     def get(self, *words: str, **query: str) -> str:
         """Return a page that there is."""
@@ -145,4 +145,4 @@ class Pages:
         """Return the page that a form that was sent leads to."""
         assert answer.status == 303, answer.body.decode()
         path, _, query = answer.headers["location"].partition("#")[0].partition("?")
-        return self.get(*path.split("/")[2:], **dict(pair.split("=") for pair in query.split("&")))
+        return self.get(*path.split("/")[2:], **dict(parse_qsl(query)))

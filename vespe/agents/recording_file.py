@@ -3,7 +3,7 @@
 import binascii
 import itertools
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from vespe.documents import fields, strict_json
@@ -12,6 +12,7 @@ from vespe.documents.redaction import MASK
 from vespe.errors import InvalidDocument
 from vespe.files import atomic
 from vespe.models import Failure, JsonObject, JsonValue, Outcome
+from vespe.records import dataclass
 
 VERSION: Final = 1
 """The version of the format; a file of another is refused."""
@@ -120,32 +121,54 @@ def outcome_of(document: JsonObject) -> Outcome:
     return Outcome(tool=document.get("tool"), uid=document.get("uid"), error=failure, notes=tuple(document.get("notes", ())), **kept)
 
 
-def first_difference(recorded: JsonValue, given: JsonValue, pointer: str = "", *, masked: bool = False) -> tuple[str, str] | None:
+_NOTHING: Final = object()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """One place where two values differ: its pointer, and what is there on each side, None where nothing is."""
+
+    pointer: str
+    recorded: JsonValue
+    now: JsonValue
+    was_there: bool = True
+    is_there: bool = True
+
+    def __str__(self) -> str:
+        if not self.was_there:
+            return f"{_shown(self.now)} is new"
+        return f"{_shown(self.recorded)} was recorded, and now " + (f"it is {_shown(self.now)}" if self.is_there else "there is nothing")
+
+
+def first_difference(recorded: JsonValue, given: JsonValue, *, masked: bool = False) -> tuple[str, str] | None:
     """Return the pointer of the first place where two values differ and a sentence about it, None where they are the same.
 
     With `masked`, `***` in a recorded text stands for any text: a key stood there, which was not recorded.
     """
+    found = next(differences(recorded, given, masked=masked), None)
+    return None if found is None else (found.pointer, str(found))
+
+
+def differences(recorded: JsonValue, given: JsonValue, pointer: str = "", *, masked: bool = False) -> Iterator[Difference]:
+    """Yield every place where two values differ, in order; see `first_difference`."""
     if isinstance(recorded, dict) and isinstance(given, dict):
-        keys = [*recorded, *(key for key in given if key not in recorded)]
-        steps: list[tuple[str | int, bool, bool]] = [(key, key in recorded, key in given) for key in keys]
+        steps: Iterable[Any] = dict.fromkeys([*recorded, *given])
+        pairs = [(step, recorded.get(step, _NOTHING), given.get(step, _NOTHING)) for step in steps]
     elif isinstance(recorded, list) and isinstance(given, list):
-        steps = [(i, i < len(recorded), i < len(given)) for i in range(max(len(recorded), len(given)))]
+        pairs = [(step, *pair) for step, pair in enumerate(itertools.zip_longest(recorded, given, fillvalue=_NOTHING))]
     else:
         same = recorded == given and isinstance(recorded, bool) == isinstance(given, bool)
-        return (
-            None
-            if same or (masked and _fits(recorded, given))
-            else (pointer, f"{_shown(recorded)} was recorded, and now it is {_shown(given)}")
-        )
-    for step, was, now in steps:
+        if not same and not (masked and _fits(recorded, given)):
+            yield Difference(pointer=pointer, recorded=recorded, now=given)
+        return
+    for step, was, now in pairs:
         here = f"{pointer}/{escape_pointer(str(step))}"
-        if not was:
-            return here, f"{_shown(given[step])} is new"
-        if not now:
-            return here, f"{_shown(recorded[step])} was recorded, and now there is nothing"
-        if found := first_difference(recorded[step], given[step], here, masked=masked):
-            return found
-    return None
+        if was is _NOTHING:
+            yield Difference(pointer=here, recorded=None, now=now, was_there=False)
+        elif now is _NOTHING:
+            yield Difference(pointer=here, recorded=was, now=None, is_there=False)
+        else:
+            yield from differences(was, now, here, masked=masked)
 
 
 def _has(given: JsonObject, kinds: Mapping[str, tuple[type, ...]]) -> bool:

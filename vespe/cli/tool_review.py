@@ -44,8 +44,15 @@ def show(tool: "ToolReview", *, place: str | None = None) -> None:
 def text_of(tool: "ToolReview", *, place: str) -> str:
     """Return what `show` prints of one tool; many of them printed as one text cost less. `place` "" is not told."""
     kind = report.one_line(tool.type or "no implementation of its own")
+    lines = [f"\n{report.one_line(tool.name or tool.uid)}  ({kind})"]
+    lines += [f"  {label:<8} {_line(value)}" for label, value in facts_of(tool, place=place)]
+    return "\n".join(lines)
+
+
+def facts_of(tool: "ToolReview", *, place: str) -> list[tuple[str, JsonValue]]:
+    """Return all that is told of one tool beside its name and its type, each with its label."""
     rest = {key: value for key, value in sorted(tool.implementation.items()) if key not in ("type", "path", "entrypoint", "args")}
-    told = [
+    told: list[tuple[str, JsonValue]] = [
         ("about", tool.document.get("description")),
         ("runs", list(tool.runs) or "-"),
         ("args", tool.implementation.get("args")),
@@ -58,9 +65,7 @@ def text_of(tool: "ToolReview", *, place: str) -> str:
         ("files", ", ".join(tool.files)),
         ("read it", place),
     ]
-    lines = [f"\n{report.one_line(tool.name or tool.uid)}  ({kind})"]
-    lines += [f"  {label:<8} {_line(value)}" for label, value in told if value]
-    return "\n".join(lines)
+    return [(label, value) for label, value in told if value]
 
 
 def hints_of(annotations: JsonValue) -> str:

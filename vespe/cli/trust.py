@@ -50,10 +50,8 @@ def _show(shown: Review, *, paged: bool) -> None:
     """Print the whole review, inert and untruncated: it is what the question is about. What was approved already takes one line."""
     root, former = report.one_line(shown.root), shown.former.approval
     lines = [f"{root} would run, with your rights:" if shown.tools else f"{root} has no tools of its own yet"]
-    before = former.files or {} if former else {}
-    paths = {path for path in before.keys() | shown.files.keys() if before.get(path) != shown.files.get(path)} | shown.odd.keys()
-    differing = {path.partition("/")[0] for path in paths}
-    changes = {change.uid: change for change in _changes(shown, differing)} if former and paths else {}
+    differing = _differing(shown)
+    changes = changed_tools(shown)
     for tool in shown.tools:
         if tool.uid in differing or former is None:
             lines.append(tool_review.text_of(tool, place=tool.directory))
@@ -71,11 +69,11 @@ def _show(shown: Review, *, paged: bool) -> None:
     tool_review.show_lines([*lines, ""], paged=paged)
 
 
-def _changes(shown: Review, uids: set[str]) -> "tuple[ToolChange, ...]":
-    """Compare the texts of these tools with those that were approved; () where those were not kept."""
-    former = shown.former.approval
-    if former is None or not (texts := approvals.texts_of(former)):
-        return ()
+def changed_tools(shown: Review) -> "dict[str, ToolChange]":
+    """Return what became of each tool, by its uid, since its text was approved; {} where nothing was, or the texts were not kept."""
+    former, uids = shown.former.approval, _differing(shown)
+    if former is None or not uids or not (texts := approvals.texts_of(former)):
+        return {}
     from vespe.kits import changes
 
     with tempfile.TemporaryDirectory(prefix="vespe-") as scratch:
@@ -85,4 +83,12 @@ def _changes(shown: Review, uids: set[str]) -> "tuple[ToolChange, ...]":
                 os.makedirs(os.path.dirname(os.path.join(side, path)), exist_ok=True)
                 with open(os.path.join(side, path), "w", encoding="utf-8", newline="") as file:
                     file.write(found[path])
-        return changes.compare("", old=(old, former.files or {}), new=(new, shown.files)).tools
+        compared = changes.compare("", old=(old, former.files or {}), new=(new, shown.files))
+        return {change.uid: change for change in compared.tools}
+
+
+def _differing(shown: Review) -> set[str]:
+    """Return the uids of the tools of which a file is not as it was approved, or cannot be vouched for."""
+    before = shown.former.approval.files or {} if shown.former.approval else {}
+    paths = {path for path in before.keys() | shown.files.keys() if before.get(path) != shown.files.get(path)} | shown.odd.keys()
+    return {path.partition("/")[0] for path in paths}

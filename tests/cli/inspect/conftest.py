@@ -9,6 +9,8 @@ import pytest
 from tests.support.browser import Browser, chromium
 from tests.support.inspecting import Inspecting, Pages, inspecting
 from tests.support.ondisk import python_tool, vespe, write_tool
+from vespe import Agent, AgentOptions, RecordingProvider, SimulatedProvider
+from vespe.agents.call_results import CallResult
 from vespe.projects.init import found_project
 
 XSS = '"><script>document.title="struck"</script><img src=x onerror=document.title="struck">\u202e\x1b[31m'
@@ -50,6 +52,25 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pages]:
         yield Pages(stock(home / "project"))
 
 
+@pytest.fixture(scope="module")
+def talk(pages: Pages) -> Path:
+    """A recording in that project: a question, one call, an answer."""
+    return record(Path(pages.site._project.root))
+
+
+def record(project: Path) -> Path:
+    """Record a conversation that calls `look`, and quotes an attack."""
+    turns = [{"tool_calls": [{"name": "look", "arguments": {}}]}, {"text": "Two numbers."}]
+    provider = RecordingProvider(SimulatedProvider({"turns": turns}), project / "talk.json")
+
+    def note(result: CallResult) -> None:
+        provider.record_outcome(result.call.call_id, result.outcome)
+
+    with Agent(provider, str(project), options=AgentOptions(system=XSS, approve="all", on_result=note)) as agent:
+        provider.record_end(agent.run("How many?").stop_reason)
+    return project / "talk.json"
+
+
 def places(home: Path) -> dict[str, str]:
     """Return the environment of a home of one's own."""
     return {"HOME": str(home), **{f"XDG_{name}_HOME": str(home / name.lower()) for name in ("CONFIG", "DATA", "STATE", "CACHE")}}
@@ -65,5 +86,9 @@ def inspected(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Inspecting]:
     assert vespe("init", cwd=project, env=env).returncode == 0
     stock(project)
     assert vespe("tool", "run", "say", f"text={XSS}", "--log-arguments", cwd=project, env=env).returncode == 0
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in env.items():
+            patch.setenv(name, value)
+        record(project)
     with inspecting(project, env=env) as started:
         yield started.open()

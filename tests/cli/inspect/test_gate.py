@@ -4,6 +4,7 @@ import os
 import socket
 import time
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 
@@ -12,6 +13,8 @@ from tests.support.inspecting import Inspecting, inspecting
 from tests.support.ondisk import PATIENCE_S, vespe
 from vespe.cli.inspect.gate import MAX_BODY_BYTES
 
+EVERY_PAGE = ["", "tool/project_tools/tool-say", "tool/project_tools/tool-bad", "resolution", "kits", "trust", "lint", "sizes", "log",
+              "conversations", "conversations?of=talk.json", "replay?of=talk.json"]  # fmt: skip
 RUN = "tool/project_tools/tool-read"
 EVIL = "http://evil.example"
 SAID = b"This page answers only the browser that opened its link"
@@ -93,9 +96,10 @@ def test_attack_10_no_path_leads_out_of_the_pages(path: str, inspected: Inspecti
 
 
 def test_attack_11_what_a_project_says_is_shown_as_text(inspected: Inspecting) -> None:
-    for page in ("", "tool/project_tools/tool-say", "tool/project_tools/tool-bad", f"?q={'%22%3E%3Cscript%3E'}"):
+    query = urlencode({"q": XSS, "tool": XSS, "scope": XSS, "of": XSS, "rule": XSS})
+    for page in [*EVERY_PAGE, *(f"{page}?{query}" for page in ("", "log", "resolution", "lint"))]:
         status, answer = inspected.get(page)
-        assert status == 200
+        assert status == 200, page
         assert b"<script>document" not in answer
         assert b"<img src=x" not in answer
         assert "\u202e".encode() not in answer

@@ -24,7 +24,7 @@ def now(waiting: Awaitable[T]) -> T:
 
 
 def given(pages: Pages, text: str = "hi") -> tuple[Runs, Given]:
-    path = pages.site._view.path
+    path = pages.site._project.path
     return Runs(path), Given(tool=path.tool("say"), arguments={"text": text}, fields={"text": text})
 
 
@@ -50,7 +50,7 @@ def test_a_tool_that_changed_since_it_was_shown_is_asked_about_again(pages: Page
 
 def test_what_the_configuration_denies_is_not_even_asked_about(pages: Pages) -> None:
     runs, call = given(pages)
-    config = Path(pages.site._view.root) / ".vespe/config.json"
+    config = Path(pages.site._project.root) / ".vespe/config.json"
     before = config.read_text(encoding="utf-8")
     config.write_text(json.dumps(json.loads(before) | {"approvals": {"deny": ["say"]}}), encoding="utf-8")
     key, waits = now(runs.start(call))

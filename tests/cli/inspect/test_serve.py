@@ -2,12 +2,14 @@
 
 import re
 import socket
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.cli.inspect.test_gate import EVERY_PAGE
 from tests.support.browser import Browser, Page
 from tests.support.inspecting import Inspecting, inspecting
 from tests.support.ondisk import vespe
@@ -16,11 +18,15 @@ from tests.support.ondisk import vespe
 @pytest.fixture(scope="module")
 def page(browser: Browser, inspected: Inspecting) -> Iterator[Page]:
     """A page of the inspector, with its cookie."""
-    name, _, value = inspected.cookie.partition("=")
     with browser.page() as opened:
-        cookie = {"name": name, "value": value, "path": inspected.room, "domain": "127.0.0.1", "httpOnly": True, "sameSite": "Strict"}
-        opened.send("Network.setCookie", **cookie)
+        _let_in(opened, inspected)
         yield opened
+
+
+def _let_in(page: Page, inspected: Inspecting) -> None:
+    name, _, value = inspected.cookie.partition("=")
+    cookie = {"name": name, "value": value, "path": inspected.room, "domain": "127.0.0.1", "httpOnly": True, "sameSite": "Strict"}
+    page.send("Network.setCookie", **cookie)
 
 
 def test_outside_a_project_it_says_so(home: Path, tmp_path: Path) -> None:
@@ -87,7 +93,7 @@ def _tab_to(page: Page, wanted: str) -> None:
 
 
 def test_nothing_that_a_project_says_runs_in_the_page(page: Page, inspected: Inspecting) -> None:
-    for place in ("", "tool/project_tools/tool-say", "tool/project_tools/tool-bad"):
+    for place in EVERY_PAGE:
         page.open(inspected.origin + inspected.room + place)
         assert page.run("document.title").endswith("vespe")
         assert page.run("document.querySelectorAll('img[onerror], script:not([src])').length") == 0
@@ -98,8 +104,43 @@ def test_a_page_is_read_without_script_and_its_forms_work(browser: Browser, insp
     assert status == 200
     assert re.search(rb"<button[^>]*hidden", page)  # what needs script is not there without it
     with browser.page(script=False) as plain:
-        name, _, value = inspected.cookie.partition("=")
-        plain.send("Network.setCookie", name=name, value=value, path=inspected.room, domain="127.0.0.1")
+        _let_in(plain, inspected)
         plain.open(f"{inspected.origin}{inspected.room}tool/project_tools/tool-read")
         plain.click("#run .primary")
         assert "outcome" in plain.run("document.querySelector('#run').innerHTML")
+
+
+AXE = Path(sys.prefix) / "node/node_modules/axe-core/axe.min.js"
+CONTRAST = "color-contrast"
+LOOKS = {
+    "wide": (1280, False, "{}"),
+    "dark": (1280, True, f"{{runOnly: ['{CONTRAST}']}}"),
+    "narrow": (400, False, f"{{rules: {{'{CONTRAST}': {{enabled: false}}}}}}"),
+}
+"""Colours are judged in both themes, and everything else at both widths."""
+
+
+@pytest.mark.skipif(not AXE.exists(), reason=f"NO AXE-CORE at {AXE}: nothing judges whether everybody can use the pages (./dev servers)")
+@pytest.mark.parametrize("look", LOOKS)
+def test_everybody_can_use_every_page(look: str, browser: Browser, inspected: Inspecting) -> None:
+    judge, (width, dark, options) = AXE.read_text(encoding="utf-8"), LOOKS[look]
+    found = dict[str, object]()
+    with browser.page(width=width, dark=dark) as page:
+        _let_in(page, inspected)
+        for place in EVERY_PAGE:
+            page.open(inspected.origin + inspected.room + place)
+            page.run(f"{judge};0")
+            if told := page.run(f"axe.run({options}).then((r) => r.violations.map((v) => [v.id, v.nodes.map((n) => n.html)]))"):
+                found[place] = told
+            assert page.run("document.documentElement.scrollWidth") <= width, place
+    assert found == {}
+
+
+def test_the_theme_is_switched_and_kept(page: Page, inspected: Inspecting) -> None:
+    page.open(inspected.origin + inspected.room)
+    before = page.run("getComputedStyle(document.body).backgroundColor")
+    page.run("document.querySelector('[data-theme-switch]').click(); 0")
+    assert page.run("getComputedStyle(document.body).backgroundColor") != before
+    page.open(inspected.origin + inspected.room + "log")
+    assert page.run("getComputedStyle(document.body).backgroundColor") != before
+    page.run("document.querySelector('[data-theme-switch]').click(); 0")

@@ -53,7 +53,7 @@ def test_a_model_is_shown_other_shapes(pages: Pages) -> None:
 
 
 def test_an_example_fills_the_form(pages: Pages) -> None:
-    place = Path(pages.site._view.root) / ".vespe/tools/tool-say/config.json"
+    place = Path(pages.site._project.root) / ".vespe/tools/tool-say/config.json"
     config = json.loads(place.read_text(encoding="utf-8"))
     place.write_text(json.dumps(config | {"examples": [{"input": {"text": "from an example"}}]}), encoding="utf-8")
     assert "from an example</textarea>" in pages.get("tool", "project_tools", "tool-say", example="1")

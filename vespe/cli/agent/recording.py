@@ -34,7 +34,7 @@ class Recorded:
         if self.record is not None or wanted.provider is not None or wanted.script is not None:
             raise errors.UsageError("--replay takes its answers from the recording: leave --record, --provider and --script out")
         replaying = ReplayProvider(self.replay)
-        return replaying, {} if self.run_tools else {"known": _Known(replaying)}
+        return replaying, {} if self.run_tools else {"known": RecordedCalls(replaying)}
 
     def ended(self, provider: LLMProvider, result: RunResult) -> RunResult:
         """Write down why a run ended, or give a replay's result with what was written down where calls wait.
@@ -61,7 +61,7 @@ class Recorded:
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class RecordedCalls:
     """What a recording says became of a call; one that it does not know was not run then, and is not run now.
 
     Behind the last turn such a call waits, as it did when the recorded run ended; before it, the recording is not whole.

@@ -5,8 +5,8 @@ from dataclasses import field
 from typing import Any
 
 from vespe.cli.inspect.gate import Request
+from vespe.cli.inspect.inspected import Inspected
 from vespe.cli.inspect.running import Runs
-from vespe.cli.inspect.view import View
 from vespe.records import dataclass
 
 
@@ -14,7 +14,7 @@ from vespe.records import dataclass
 class Visit:
     """One look at one page: the project, what ran here, the request, and the words of the path after the page's own."""
 
-    view: View
+    project: Inspected
     runs: Runs
     request: Request
     words: tuple[str, ...]

@@ -34,6 +34,7 @@ class Renderer:
         )
         self._templates.globals["url"] = self.url
         self._templates.filters |= {"json": as_json, "ms": milliseconds, "local": local_time, "count": counted, "bytes": byte_size}
+        self._templates.filters |= {"line": strict_json.compact_json, "moment": moment}
 
     def url(self, *words: str, **query: str | int | None) -> str:
         """Return the address of a page: each word is one part of the path, whatever is in it; a query of None is left out."""
@@ -79,6 +80,11 @@ def local_time(stamp: str) -> str:
         return stamp
     today = time.strftime("%Y-%m-%d")
     return at.strftime("%H:%M:%S" if at.strftime("%Y-%m-%d") == today else "%b %d, %H:%M")
+
+
+def moment(seconds: float) -> str:
+    """Return a time in seconds of the epoch as `local_time` does."""
+    return local_time(datetime.fromtimestamp(seconds).astimezone().isoformat())
 
 
 def counted(number: int, noun: str) -> str:

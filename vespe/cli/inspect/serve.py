@@ -25,12 +25,12 @@ def command(recordings: tuple[str, ...], port: int, project_dir: str | None) -> 
         raise errors.MissingExtra("the inspector", extra="inspect", module=error.name or "jinja2") from None
     from vespe.calls.path import open_path
     from vespe.cli.inspect.gate import Gate, Secrets
+    from vespe.cli.inspect.inspected import Inspected
     from vespe.cli.inspect.site import Site
-    from vespe.cli.inspect.view import View
 
     listener = server.bound("127.0.0.1", port)
     authority, secrets = f"127.0.0.1:{listener.getsockname()[1]}", Secrets()
-    site = Site(View(open_path(workspace), recordings), secrets)
+    site = Site(Inspected(open_path(workspace), recordings), secrets)
     report.say(f"Open this link, once: http://{authority}/{secrets.link}")
     report.note("it shows the project to that browser alone; Ctrl-C ends it")
     server.serve(Gate(site, authority, secrets), listener, life=site, tell=report.warn)

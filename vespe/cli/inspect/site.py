@@ -6,31 +6,72 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final, TypeAlias
 
 from vespe import defaults
-from vespe.cli.inspect import tool_page, tools_page
+from vespe.cli.inspect import kits_page, log_page, resolution_page, sizes_page, tool_page, tools_page, trust_page
 from vespe.cli.inspect.gate import Answer, Request, Secrets
+from vespe.cli.inspect.inspected import Inspected
 from vespe.cli.inspect.page import Page, Redirect, Visit
 from vespe.cli.inspect.rendering import ASSETS, Renderer, asset
 from vespe.cli.inspect.running import Runs
-from vespe.cli.inspect.view import View
 from vespe.errors import NotFound, Refused, VespeError
 
 Shows: TypeAlias = Callable[[Visit], Page]
 Changes: TypeAlias = Callable[[Visit], Awaitable[Page | Redirect]]
 
-PAGES: Final[dict[str, tuple[Shows, int]]] = {"": (tools_page.show, 0), "tool": (tool_page.show, 2)}
+
+def _lint(visit: Visit) -> Page:
+    from vespe.cli.inspect import lint_page  # as many rules as there are modules
+
+    return lint_page.show(visit)
+
+
+def _conversations(visit: Visit) -> Page:
+    from vespe.cli.inspect import conversation_page  # the providers come with it
+
+    return conversation_page.show(visit)
+
+
+def _replay(visit: Visit) -> Page:
+    from vespe.cli.inspect import replay_page  # and the agent with this one
+
+    return replay_page.show(visit)
+
+
+PAGES: Final[dict[str, tuple[Shows, int]]] = {
+    "": (tools_page.show, 0),
+    "tool": (tool_page.show, 2),
+    "resolution": (resolution_page.show, 0),
+    "kits": (kits_page.show, 0),
+    "trust": (trust_page.show, 0),
+    "lint": (_lint, 0),
+    "sizes": (sizes_page.show, 0),
+    "log": (log_page.show, 0),
+    "conversations": (_conversations, 0),
+    "replay": (_replay, 0),
+}
 """The pages by the first word of their path, and how many words follow it."""
-FORMS: Final[dict[str, Changes]] = {"tool": tool_page.change}
+FORMS: Final[dict[str, Changes]] = {"tool": tool_page.change, "kits": kits_page.change}
 """What the forms of a page do."""
-MENU: Final = (("", "Tools"),)
+MENU: Final = (
+    ("", "Tools"),
+    ("resolution", "Resolution"),
+    ("kits", "Kits"),
+    ("trust", "Trust"),
+    ("lint", "Lint"),
+    ("sizes", "Sizes"),
+    ("log", "Log"),
+    ("conversations", "Conversations"),
+)
+_WITHIN: Final = {"tool": "", "replay": "conversations"}
+"""Pages that the menu does not have, and the entry that they belong to."""
 _STATUS: Final[tuple[tuple[type[VespeError], int], ...]] = ((NotFound, 404), (Refused, 403), (VespeError, 422))
 
 
 class Site:
     """All pages of one inspector; what it serves is for whom the gate let in."""
 
-    def __init__(self, view: View, secrets: Secrets) -> None:
-        self._view, self._secrets = view, secrets
-        self._runs = Runs(view.path)
+    def __init__(self, project: Inspected, secrets: Secrets) -> None:
+        self._project, self._secrets = project, secrets
+        self._runs = Runs(project.path)
         self._renderer = Renderer(secrets.room)
         self._assets = {name: asset(name) for name in ASSETS}
         self._under_way: set[asyncio.Task[Any]] = set()
@@ -40,7 +81,7 @@ class Site:
         first, rest = request.path[0] if request.path else "", request.path[1:]
         if first in self._assets and not rest and request.form is None:
             return Answer(body=self._assets[first], kind=ASSETS[first])
-        visit = Visit(view=self._view, runs=self._runs, request=request, words=rest)
+        visit = Visit(project=self._project, runs=self._runs, request=request, words=rest)
         shows, words = PAGES.get(first, (_nothing, len(rest)))
         if len(rest) != words:
             shows = _nothing
@@ -58,7 +99,7 @@ class Site:
 
     def close(self) -> None:
         """Close what calls have in common."""
-        self._view.path.close()
+        self._project.path.close()
 
     @property
     def busy(self) -> bool:
@@ -92,14 +133,14 @@ class Site:
         return Answer(status=page.status, body=self._renderer.render(page.template, context))
 
     def _around(self, visit: Visit) -> Mapping[str, Any]:
-        root = self._view.root
+        root = self._project.root
         home = os.path.expanduser("~")
         return {
             "menu": MENU,
-            "here": visit.request.path[0] if visit.request.path else "",
+            "here": _WITHIN.get(first := visit.request.path[0], first),
             "project": os.path.basename(root) or root,
             "root": f"~{root.removeprefix(home)}" if root.startswith(f"{home}/") else root,
-            "trusted_as": self._view.trusted_as(),
+            "trusted_as": self._project.trusted_as(),
             "token": self._secrets.token,
             "version": defaults.VERSION,
         }

@@ -28,13 +28,13 @@ _ANSWERS: Final = {
 def show(visit: Visit) -> Page:
     """Return the page of the tool `scope/uid`, a broken one's too; raises NotFound."""
     scope, uid = visit.words
-    row = visit.view.row(scope, uid)
+    row = visit.project.row(scope, uid)
     entry = row.entry
     context: dict[str, Any] = {"row": row, "entry": entry, "reason": reason(row), "tool": None, "resolution": None}
     context["sources"] = sources_of(entry.path)
     context["calls"] = _history(visit, row)
     try:
-        tool = visit.view.tool(entry)
+        tool = visit.project.tool(entry)
     except errors.InvalidTool as error:
         return Page(template="tool.html", title=entry.name or entry.uid, context=context | {"problem": error})
     context |= {"tool": tool, "problem": None, "says": tool_review.hints_of(tool.annotations)}
@@ -56,8 +56,8 @@ async def change(visit: Visit) -> Page | Redirect:
 
 
 def _given(visit: Visit, scope: str, uid: str) -> Given:
-    path, fields, whole = visit.view.path.now(), form.typed_in(visit.request.form or ()), visit.request.said(form.WHOLE).strip()
-    if refusal := visit.view.refusal(visit.view.row(scope, uid).entry):
+    path, fields, whole = visit.project.path.now(), form.typed_in(visit.request.form or ()), visit.request.said(form.WHOLE).strip()
+    if refusal := visit.project.refusal(visit.project.row(scope, uid).entry):
         raise refusal
     tool = path.tool(f"{scope}/{uid}")
     return Given(tool=tool, arguments=whole or form.arguments_of(tool, fields), fields=fields, whole=whole)
@@ -80,7 +80,7 @@ def _run(visit: Visit, row: Row, tool: Tool) -> JsonObject:
         "question": kept if isinstance(kept, Waiting) else None,
         "asks": asks,
         "gone": bool(visit.asked("ran") or visit.asked("waiting")) and kept is None,
-        "refusal": visit.view.refusal(row.entry) if row.status != "inactive" else None,
+        "refusal": visit.project.refusal(row.entry) if row.status != "inactive" else None,
         "takes_any": not tool.input_schema.get("properties") and tool.input_schema.get("additionalProperties") is not False,
     }
 
@@ -90,24 +90,25 @@ def _prefilled(visit: Visit, tool: Tool) -> dict[str, str]:
     if 0 < number <= len(tool.examples):
         return form.texts_of(tool.examples[number - 1].get("input"))
     call = visit.asked("again")
-    found = log.read(visit.view.root, limit=1, wanted=lambda line: line["id"] == call and line.get("uid") == tool.uid) if call else []
+    found = log.read(visit.project.root, limit=1, wanted=lambda line: line["id"] == call and line.get("uid") == tool.uid) if call else []
     return form.texts_of(found[0].get("arguments")) if found else {}
 
 
 def _definition(visit: Visit, tool: Tool) -> JsonObject:
     api = visit.asked("as", tuple(SHAPES)) or next(iter(SHAPES))
-    definition = SHAPES[api].definition(tool)
-    return {"apis": tuple(SHAPES), "api": api, "definition": definition, "size": cost.size_of(definition)}
+    view = visit.project.workspace.view
+    definition = SHAPES[api].definition(view.of(tool))
+    return {"apis": tuple(SHAPES), "api": api, "definition": definition, "size": cost.size_of(definition), "exposure": view.exposure(tool)}
 
 
 def _resolution(visit: Visit, row: Row) -> JsonObject:
     """Return what the tool's name means here, and who else has it; None where it means nothing."""
     try:
-        return {"resolution": visit.view.workspace.resolve(str(row.entry.name))}
+        return {"resolution": visit.project.workspace.resolve(str(row.entry.name))}
     except errors.VespeError:
         return {"resolution": None}
 
 
 def _history(visit: Visit, row: Row) -> list[LoggedCall]:
-    lines = log.read(visit.view.root, limit=HISTORY, wanted=lambda line: line.get("uid") == row.entry.uid)
+    lines = log.read(visit.project.root, limit=HISTORY, wanted=lambda line: line.get("uid") == row.entry.uid)
     return [logged(line) for line in reversed(lines)]

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from vespe import defaults
+from vespe.cli.inspect.inspected import STATUSES, Inspected
 from vespe.cli.inspect.page import Page, Visit
-from vespe.cli.inspect.view import STATUSES, View
 from vespe.models import Row
 
 WINDOW: Final = 100
@@ -15,7 +15,7 @@ WINDOW: Final = 100
 
 def show(visit: Visit) -> Page:
     """Return one window of the tools that were asked for: by words, status and scope."""
-    every = visit.view.rows()
+    every = visit.project.rows()
     status, scope, words = visit.asked("status", STATUSES), visit.asked("scope"), visit.asked("q")
     meant = [row for row in every if scope in ("", row.entry.scope) and _has(row, words.lower().split())]
     counts = Counter(row.status for row in meant)
@@ -24,18 +24,18 @@ def show(visit: Visit) -> Page:
     page = min(max(1, visit.number("page")), pages)
     window = chosen[(page - 1) * WINDOW : page * WINDOW]
     context: dict[str, Any] = {
-        "tools": _shown(visit.view, window),
+        "tools": _shown(visit.project, window),
         "total": len(every),
         "found": len(chosen),
         "counts": {name: counts[name] for name in STATUSES},
-        "scopes": list(dict.fromkeys(known.name for known in visit.view.workspace.scopes)),
+        "scopes": list(dict.fromkeys(known.name for known in visit.project.workspace.scopes)),
         "status": status,
         "scope": scope,
         "words": words,
         "page": page,
         "pages": pages,
         "first": (page - 1) * WINDOW + 1,
-        "warnings": visit.view.workspace.warnings,
+        "warnings": visit.project.workspace.warnings,
     }
     return Page(template="tools.html", title="Tools", context=context)
 
@@ -48,12 +48,12 @@ def _has(row: Row, words: Sequence[str]) -> bool:
     return all(word in text for word in words)
 
 
-def _shown(view: View, window: Sequence[Row]) -> list[dict[str, Any]]:
-    whole = view.refusal()
+def _shown(project: Inspected, window: Sequence[Row]) -> list[dict[str, Any]]:
+    whole = project.refusal()
     found = []
     for row in window:
         entry = row.entry
-        stopped = whole is not None and row.status == "available" and not view.is_approved_alone(entry)
+        stopped = whole is not None and row.status == "available" and not project.is_approved_alone(entry)
         found.append(
             {
                 "name": entry.name or entry.uid,

@@ -103,5 +103,7 @@
     each(document, "[data-running]", running);
     each(document, "[data-follow]", follow);
     offerCopies(document);
+    const here = document.querySelector(".menu [aria-current]");
+    if (here) here.parentElement.parentElement.parentElement.scrollLeft = here.offsetLeft - 60;
   });
 })();

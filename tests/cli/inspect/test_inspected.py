@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.inspecting import Pages
 from tests.support.ondisk import python_tool
-from vespe.cli.inspect import view
+from vespe.cli.inspect import inspected
 from vespe.errors import NotFound
 from vespe.models import Row
 from vespe.projects.workspace import Workspace
@@ -25,8 +25,8 @@ def _counted(reads: list[Workspace]) -> Callable[[Workspace], tuple[Row, ...]]:
 
 
 def test_tools_are_read_anew_only_where_something_changed(pages: Pages, monkeypatch: pytest.MonkeyPatch) -> None:
-    known, reads = pages.site._view, list[Workspace]()
-    monkeypatch.setattr(view, "settled", lambda stamps: all(stamps) or True)
+    known, reads = pages.site._project, list[Workspace]()
+    monkeypatch.setattr(inspected, "settled", lambda stamps: all(stamps) or True)
     monkeypatch.setattr(Workspace, "rows", _counted(reads))
     known.rows()
     known._due = 0.0
@@ -43,16 +43,11 @@ def test_tools_are_read_anew_only_where_something_changed(pages: Pages, monkeypa
 
 def test_a_tool_of_no_name_is_not_found(pages: Pages) -> None:
     with pytest.raises(NotFound, match="tool-gone"):
-        pages.site._view.row("project_tools", "tool-gone")
+        pages.site._project.row("project_tools", "tool-gone")
 
 
 def test_a_trusted_project_refuses_nothing(pages: Pages) -> None:
-    known = pages.site._view
+    known = pages.site._project
     assert known.trusted_as() == "place"
     assert known.refusal() is None
     assert not known.is_approved_alone(known.row("project_tools", "tool-say").entry) or known.trusted_as()
-
-
-def test_a_member_that_is_no_object_is_an_empty_one() -> None:
-    assert view.object_at({"a": {"b": 1}}, "a") == {"b": 1}
-    assert view.object_at({"a": 3}, "a") == view.object_at({}, "a") == {}

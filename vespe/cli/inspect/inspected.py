@@ -5,13 +5,13 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 from vespe import defaults
 from vespe.calls.path import CallPath
 from vespe.errors import NotFound, NotTrusted, Refused, VespeError
 from vespe.files.stamps import Stamp, settled, stamp
-from vespe.models import Entry, JsonObject, Row, Tool
+from vespe.models import Entry, Row, Tool
 from vespe.projects.open_project import OpenProject
 from vespe.projects.workspace import Workspace, fingerprint
 from vespe.tools import directory
@@ -22,11 +22,15 @@ _SHARE: Final = 16
 """Looking whether a tool changed takes at most one part in so many of the time."""
 
 
-class View:
-    """One project for many pages, from several threads. `recordings` are files that the person named when opening the inspector."""
+class Inspected:
+    """One project for many pages, from several threads. `recordings` are files that the person named when opening the inspector.
+
+    `kept` is what pages found out and keep, by a name of their own.
+    """
 
     def __init__(self, path: CallPath, recordings: Sequence[str] = ()) -> None:
         self.path, self.recordings = path, tuple(recordings)
+        self.kept: dict[str, Any] = {}
         self._lock = threading.Lock()
         self._rows: tuple[object, tuple[Row, ...]] | None = None
         self._due = 0.0
@@ -72,6 +76,10 @@ class View:
         """Load a tool; raises InvalidTool for a broken one."""
         return directory.load(entry.path, scope=entry.scope, kit_id=entry.kit_id)
 
+    def shown(self, entry: Entry) -> Tool:
+        """Load a tool as a model sees it, by what the project's configuration makes of it; raises InvalidTool."""
+        return self.workspace.view.of(self.tool(entry))
+
     def refusal(self, entry: Entry | None = None) -> VespeError | None:
         """Say why a tool, or the project as a whole, may not run; None where it may."""
         own = entry.path if entry is not None and entry.scope == defaults.PROJECT_TOOLS else None
@@ -102,9 +110,3 @@ def _stamps(place: str) -> Iterator[tuple[Stamp, Stamp]]:
     for name in names:
         path = f"{place}/{name}"
         yield stamp(path), stamp(f"{path}/{defaults.CONFIG_FILE}")
-
-
-def object_at(document: JsonObject, key: str) -> JsonObject:
-    """Return a member of a document that may hold anything, where it is an object; else an empty one."""
-    value = document.get(key)
-    return value if isinstance(value, dict) else {}
