@@ -1,5 +1,6 @@
 """The library's calls, on a Project and as functions."""
 
+import itertools
 import os
 import shutil
 import subprocess
@@ -269,3 +270,37 @@ def test_an_open_project_asks_for_trust_at_each_call(made: Project, tmp_path: Pa
         project.call("count")
     with Project(tmp_path / "copy", trusted=True) as project:
         assert project.call("count").ok
+
+
+def doubled(made: Project) -> None:
+    @made.register
+    @tool
+    def double(n: int) -> int:
+        """Double a number."""
+        return 2 * n
+
+
+def test_a_batch_yields_an_outcome_for_each_input_in_their_order(made: Project) -> None:
+    doubled(made)
+    assert [outcome.unwrap() for outcome in made.batch("double", ({"n": n} for n in range(1000)))] == [2 * n for n in range(1000)]
+
+
+def test_a_batch_reads_its_inputs_as_it_goes_and_may_be_left(made: Project) -> None:
+    doubled(made)
+    read = []
+    inputs = (read.append(n) or {"n": n} for n in itertools.count())  # type: ignore[func-returns-value]  # append gives None
+    assert next(iter(made.batch("double", inputs))).result == 0 and len(read) < 10
+
+
+def test_a_broken_input_of_a_batch_is_an_outcome_and_never_the_end_of_it(made: Project) -> None:
+    made.create_tool("count", type="python_script")
+    outcomes = list(made.batch("count", [{"text": "a b"}, {"text": 3}, {"text": "c"}], jobs=2))
+    assert [outcome.ok for outcome in outcomes] == [True, False, True]
+
+
+def test_a_function_of_this_process_cannot_travel_and_an_engine_has_a_name(made: Project) -> None:
+    doubled(made)
+    with pytest.raises(UsageError, match="there is no engine"):
+        made.batch("double", [], on="spark")
+    with pytest.raises(ToolNotFound):
+        made.batch("duoble", [])

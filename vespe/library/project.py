@@ -2,7 +2,7 @@
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
@@ -206,6 +206,41 @@ class Project:
     def call(self, name: str, /, **arguments: Any) -> Outcome:
         """Run a tool with keyword arguments: `project.call("search", query="x")`; see `execute_tool`."""
         return self.execute_tool(name, arguments)
+
+    def batch(
+        self, name: str, inputs: Iterable[JsonObject], *, on: str = "local", jobs: int = 0, retries: int = 0, timeout_s: float | None = None
+    ) -> Iterator[Outcome]:
+        """Call a tool with many inputs, and yield an Outcome for each, in their order; memory does not grow with them.
+
+        `on` is `local`, `dask`, `dask://HOST:PORT`, `ray` or `ray://HOST:PORT`. `jobs` calls run at the same time: by default one
+        for each core, and one for a function of this process. `retries` are tries after a failure that may pass, of a tool that is
+        read-only or idempotent; `timeout_s` is the deadline of each call. Closing the iterator ends the calls that run.
+        Raises as `execute_tool` does, UsageError for another engine, and MissingExtra.
+
+        ```python
+        from vespe import Project, tool
+
+        project = Project.init(".")
+
+        @project.register
+        @tool
+        def double(n: int) -> int:
+            \"""Double a number.\"""
+            return 2 * n
+
+        inputs = [{"n": n} for n in range(100)]
+        doubled = [outcome.unwrap() for outcome in project.batch("double", inputs)]
+        assert doubled == [2 * n for n in range(100)]
+        ```
+        """
+        from vespe.calls.batch import engines
+        from vespe.calls.batch.items import numbered
+        from vespe.calls.batch.local import Plan
+
+        path = self.call_path()
+        plan = Plan(jobs=jobs, ordered=True, retries=retries, timeout_s=timeout_s)
+        found = engines.run_on(on, numbered(inputs), self._found(name, path.tool), path, plan)
+        return (item.outcome for item in found)
 
     async def acall(self, name: str, /, **arguments: Any) -> Outcome:
         """Run a tool from an event loop: async functions in the caller's loop, everything else in a thread.

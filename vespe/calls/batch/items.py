@@ -66,7 +66,7 @@ def run_item(item: Item, tool: Tool, run: Run, *, retries: int = 0, timeout_s: f
         return failed(item, tool, item.failure)
     call = Call(tool=tool.name, arguments=item.arguments, timeout_s=timeout_s)
     outcome = run(call)
-    for _ in range(retries if is_repeatable(tool) else 0):
+    for _ in range(retries if retries and is_repeatable(tool) else 0):
         if outcome.error is None or outcome.error.code not in _MAY_PASS:
             break
         outcome = run(call)

@@ -35,18 +35,20 @@ class Plan:
         return self.jobs or os.cpu_count() or 1
 
 
-def run_batch(items: Iterable[Item], tool: Tool, run: Callable[[Call, threading.Event], Outcome], plan: Plan) -> Iterator[ItemOutcome]:
+def run_batch(
+    items: Iterable[Item], tool: Tool, run: Callable[[Call, threading.Event | None], Outcome], plan: Plan
+) -> Iterator[ItemOutcome]:
     """Yield the outcome of each item. Closing the iterator, or an exception in it, ends the calls that run.
 
     What `run` raises (the tool may not run, or is broken) passes through: no call could be made.
     """
+    if plan.threads == 1:
+        # Between two calls there is none to end, and to watch for that would cost a thread for each call of a function.
+        yield from (_run(item, tool, lambda call: run(call, None), plan) for item in items)
+        return
     ending = threading.Event()
-
-    def call(call: Call) -> Outcome:
-        return run(call, ending)
-
     try:
-        yield from _in_turn(items, tool, call, plan) if plan.threads == 1 else _in_threads(items, tool, call, plan)
+        yield from _in_threads(items, tool, lambda call: run(call, ending), plan)
     finally:
         ending.set()
 
@@ -55,11 +57,6 @@ def _run(item: Item, tool: Tool, run: Run, plan: Plan) -> ItemOutcome:
     if plan.begin is not None and item.failure is None:
         plan.begin(item)
     return run_item(item, tool, run, retries=plan.retries, timeout_s=plan.timeout_s)
-
-
-def _in_turn(items: Iterable[Item], tool: Tool, run: Run, plan: Plan) -> Iterator[ItemOutcome]:
-    for item in items:
-        yield _run(item, tool, run, plan)
 
 
 def _in_threads(items: Iterable[Item], tool: Tool, run: Run, plan: Plan) -> Iterator[ItemOutcome]:

@@ -1,0 +1,76 @@
+"""Batches: in-process calls beside a loop by hand, Python tools on all cores beside one, Dask beside no cluster, joblib beside both."""
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from tests.benchmarks.axes import Axis, compared, make_project
+from tests.benchmarks.calls import Floor, add
+from tests.support.ondisk import python_tool
+from vespe import Project
+
+MANY = int(os.environ.get("VESPE_BENCH_CALLS", "100000"))
+"""In-process calls of one round; 1,000,000 takes a minute."""
+FEW = int(os.environ.get("VESPE_BENCH_TOOL_CALLS", "200"))
+"""Calls of a Python tool of one round."""
+ROUNDS = 3
+NUMBER = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+BODY = "return sum(range(inputs['n'] % 7 + 1000))"
+
+
+def work(n: int) -> int:
+    """Do what the Python tool does, for those who call a function."""
+    return sum(range(n % 7 + 1000))
+
+
+def axes(scratch: Path) -> Iterator[Axis]:
+    """Measure each pair in turn."""
+    root = make_project(scratch / "batches", tools=4)
+    python_tool(root / ".vespe/tools/tool-sums", "sums", BODY, schema=NUMBER, annotations={"readOnlyHint": True})
+    project, floor = Project(root, trusted=True), Floor(scratch / "floor.log")
+    project.registry.register(add)
+    cores = os.cpu_count() or 1
+    found = turns(MANY, {"ours": lambda: through(project, "add", ({"a": n, "b": 1} for n in range(MANY))),
+                         "floor": lambda: [floor.call("add", {"a": n, "b": 1}) for n in range(MANY)]})  # fmt: skip
+    peer = "a loop by hand, with a log line"
+    yield compared(f"batch of {MANY:,} in-process calls", "calls/s", (found["ours"], found["floor"]), peer=peer, goal=0.5)
+    cases: dict[str, Callable[[], object]] = {
+        "all": lambda: through(project, "sums", ({"n": n} for n in range(FEW)), jobs=cores),
+        "one": lambda: through(project, "sums", ({"n": n} for n in range(FEW)), jobs=1),
+        "dask": lambda: through(project, "sums", ({"n": n} for n in range(FEW)), jobs=cores, on="dask"),
+    }
+    if (peer_case := loky(cores)) is not None:
+        cases["loky"] = peer_case
+    found = turns(FEW, cases)
+    yield compared(f"batch of a Python tool, {cores} jobs", "calls/s", (found["all"], [rate * cores for rate in found["one"]]),
+                   peer=f"{cores} times one job", goal=0.8)  # fmt: skip
+    yield compared("the same on Dask, its start included", "calls/s", (found["dask"], found["all"]), peer="here", goal=0.85)
+    if "loky" in found:
+        yield compared("batch of a Python tool", "calls/s", (found["all"], found["loky"]), peer="joblib with loky, no isolation", goal=None)
+
+
+def through(project: Project, name: str, inputs: Iterator[dict[str, int]], *, jobs: int = 0, on: str = "local") -> None:
+    """Run a batch to its end."""
+    for outcome in project.batch(name, inputs, jobs=jobs, on=on):
+        assert outcome.ok, outcome
+
+
+def loky(cores: int) -> Callable[[], object] | None:
+    """Return the same work through joblib's processes; None where there is no joblib."""
+    try:
+        from joblib import Parallel, delayed
+    except ImportError:
+        return None
+    return lambda: Parallel(n_jobs=cores, backend="loky")(delayed(work)(n) for n in range(FEW))
+
+
+def turns(calls: int, cases: dict[str, Callable[[], object]]) -> dict[str, list[float]]:
+    """Return the calls a second of each case, once for each round."""
+    found: dict[str, list[float]] = {name: [] for name in cases}
+    for _ in range(ROUNDS):
+        for name, case in cases.items():
+            began = time.perf_counter()
+            case()
+            found[name].append(calls / (time.perf_counter() - began))
+    return found
