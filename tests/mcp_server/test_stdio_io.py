@@ -3,6 +3,9 @@
 import json
 import os
 import threading
+from collections.abc import Iterator
+
+import pytest
 
 from vespe.mcp_server.pages import Ready
 from vespe.mcp_server.stdio_io import Outbox, encoded
@@ -45,3 +48,48 @@ def test_a_full_pipe_is_not_waited_for_once_the_client_no_longer_writes() -> Non
     assert outbox.gone
     for fd in (source, reader, writer):
         os.close(fd)
+
+
+@pytest.fixture
+def outbox() -> Iterator[tuple[Outbox, int]]:
+    source, heard = os.pipe(), os.pipe()
+    os.set_blocking(heard[0], False)
+    yield Outbox(heard[1], source=source[0]), heard[0]
+    for descriptor in (*source, *heard):
+        os.close(descriptor)
+
+
+def read_now(descriptor: int) -> bytes:
+    try:
+        return os.read(descriptor, 1 << 16)
+    except BlockingIOError:
+        return b""
+
+
+def test_what_the_reading_thread_sends_leaves_together_when_it_is_about_to_wait(outbox: tuple[Outbox, int]) -> None:
+    box, heard = outbox
+    box.hold()
+    for number in range(3):
+        box.send({"id": number})
+    assert read_now(heard) == b""
+    box.release()
+    assert read_now(heard) == b'{"id":0}\n{"id":1}\n{"id":2}\n'
+    box.send({"id": 3})
+    assert read_now(heard) == b'{"id":3}\n'
+
+
+def test_another_thread_s_message_takes_what_is_held_along(outbox: tuple[Outbox, int]) -> None:
+    box, heard = outbox
+    box.hold()
+    box.send({"id": 0})
+    other = threading.Thread(target=box.send, args=({"id": 1},))
+    other.start()
+    other.join()
+    assert read_now(heard) == b'{"id":0}\n{"id":1}\n'
+
+
+def test_a_long_message_is_not_held(outbox: tuple[Outbox, int]) -> None:
+    box, heard = outbox
+    box.hold()
+    box.send({"text": "x" * 5000})
+    assert len(read_now(heard)) > 5000

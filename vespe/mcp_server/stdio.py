@@ -78,6 +78,7 @@ class _Server:
             grace_s = 0.0 if self._outbox.gone else self._grace(turns)
         finally:
             self._over = True
+            self._outbox.release()
             self._flights.stop(grace_s=grace_s, end_s=_END_S, ended=self._tools.close)
             self._close_subscriptions()
 
@@ -115,6 +116,7 @@ class _Server:
 
     def _ready(self) -> bool:
         """Wait for input; False where the client no longer reads."""
+        self._outbox.release()
         while not self._outbox.gone:
             events = dict(self._waited())
             if self._over or self._streams.target in events:
@@ -136,6 +138,7 @@ class _Server:
         return events
 
     def _take(self, line: bytes | None) -> None:
+        self._outbox.hold()
         if line is None:
             self._outbox.send(messages.failed(None, messages.PARSE_ERROR, f"the line is longer than {MAX_LINE_BYTES} bytes"))
         elif line.strip(_SPACE):

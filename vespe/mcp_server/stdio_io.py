@@ -21,24 +21,44 @@ class Outbox:
     """Sends messages to a client from several threads, a line each.
 
     `source` is the descriptor that the client writes to: when that is hung up and nobody takes what is sent either, the
-    client is `gone`, and what else is sent is dropped.
+    client is `gone`, and what else is sent is dropped. What the thread that reads sends is held until it is about to wait for
+    more: the answers to requests that came together leave together, and wake the client once.
     """
 
     def __init__(self, descriptor: int, *, source: int) -> None:
         self.gone = False
         self._descriptor = descriptor
         self._lock = threading.Lock()
+        self._held: list[bytes] = []
+        self._reading = 0
         self._room = select.poll()
         self._room.register(descriptor, select.POLLOUT)
         self._source = select.poll()
         self._source.register(source, getattr(select, "POLLRDHUP", 0))
 
     def send(self, message: JsonObject) -> None:
-        """Send one message; when this returns it is written, or the client is gone."""
-        data = memoryview(encoded(message))
+        """Send one message; when this returns it is written or held, or the client is gone."""
+        data = encoded(message)
         with self._lock:
-            while data and not self.gone:
-                data = data[self._write(data) :]
+            self._held.append(data)
+            if self._reading != threading.get_ident() or len(data) > select.PIPE_BUF:
+                self._flush()
+
+    def hold(self) -> None:
+        """Hold what this thread sends from now on."""
+        self._reading = threading.get_ident()
+
+    def release(self) -> None:
+        """Write what is held, and hold nothing more."""
+        with self._lock:
+            self._reading = 0
+            self._flush()
+
+    def _flush(self) -> None:
+        data = memoryview(b"".join(self._held))
+        self._held.clear()
+        while data and not self.gone:
+            data = data[self._write(data) :]
 
     def _write(self, data: memoryview) -> int:
         """Write what fits without waiting; 0 where that is nothing yet."""
