@@ -24,15 +24,14 @@ from vespe.agents.transcripts import Transcript
 from vespe.agents.turns import MAX_PARALLEL, Policy, TurnRunner
 from vespe.calls.executors.mcp.sessions import Sessions
 from vespe.calls.in_process import in_thread
-from vespe.calls.path import CallPath
+from vespe.calls.path import CallPath, open_path
 from vespe.calls.policy import Answer, Ask, Question, policy_of
-from vespe.calls.registry import ToolRegistry
 from vespe.errors import ToolNotFound, UsageError
 from vespe.lazy import asyncio, difflib
 from vespe.library import Project
 from vespe.models import Call, JsonObject, Outcome, Tool
 from vespe.processes.workers import Workers
-from vespe.projects.workspace import Workspace, open_workspace
+from vespe.projects.workspace import open_workspace
 from vespe.records import dataclass
 
 
@@ -281,8 +280,7 @@ def _path(project: Project | CallPath | str | None) -> CallPath:
         return project
     if isinstance(project, Project):
         return project.call_path()
-    workspace: Workspace = open_workspace(project)
-    return CallPath(workspace=workspace, registry=ToolRegistry())
+    return open_path(open_workspace(project))
 
 
 def _provider(given: LLMProvider | str) -> LLMProvider:

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, runtime_checkable
 
+from vespe.calls import threads
 from vespe.errors import Interrupted, TimedOut, ToolExecutionError, VespeError
 from vespe.lazy import asyncio
 from vespe.models import JsonObject, JsonValue
@@ -129,7 +130,7 @@ class _Beside:
         """Wait for the result, the deadline or `cancel`; an interruption of the wait ends the code, too."""
         run = contextvars.copy_context().run
         try:
-            threading.Thread(target=run, args=(self._work,), name="vespe-tool", daemon=True).start()
+            threads.start(partial(run, self._work))
             cancelled = self._wait()
         finally:
             over = self._over.is_set()
@@ -202,7 +203,7 @@ def _begin(work: Callable[[], Any]) -> "Future[tuple[Any, BaseException | None]]
         with contextlib.suppress(RuntimeError):  # the loop has ended, so nobody waits any more
             loop.call_soon_threadsafe(done.set_result, found)
 
-    threading.Thread(target=contextvars.copy_context().run, args=(thread,), name="vespe-tool", daemon=True).start()
+    threads.start(partial(contextvars.copy_context().run, thread))
     return done
 
 

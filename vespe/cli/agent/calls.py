@@ -1,6 +1,7 @@
 """`vespe agent calls`: the calls that wait in a kept conversation, listed, run or denied."""
 
 import os
+from dataclasses import replace
 
 import click
 
@@ -11,9 +12,8 @@ from vespe.agents.tool_sets import chosen, tool_set
 from vespe.agents.transcripts import Transcript
 from vespe.agents.turns import TurnRunner
 from vespe.calls import bridge
-from vespe.calls.path import CallPath
+from vespe.calls.path import open_path
 from vespe.calls.policy import Answer, Question, policy_of
-from vespe.calls.registry import ToolRegistry
 from vespe.cli import options, report, tables
 from vespe.cli.agent import shown as agent_shown
 from vespe.models import JsonObject
@@ -85,7 +85,7 @@ def _arguments(call: ModelCall) -> str:
 
 def _turns(project_dir: str | None, *, trusted: bool) -> TurnRunner:
     """Return what runs the calls: every available tool, and a person who said yes to what would be asked."""
-    path = CallPath(workspace=open_workspace(project_dir), registry=ToolRegistry(), trusted=trusted, progress=report.note)
+    path = replace(open_path(open_workspace(project_dir), trusted=trusted), progress=report.note)
     path.check_trust()
     for warning in path.workspace.warnings:
         report.warn(warning)

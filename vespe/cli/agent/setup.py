@@ -15,9 +15,8 @@ from vespe.agents.providers import PROVIDERS, provider_class, provider_names
 from vespe.agents.providers.base import LLMProvider
 from vespe.agents.providers.retries import AT_ONCE, PATIENCE
 from vespe.agents.transcripts import Transcript
-from vespe.calls.path import CallPath
+from vespe.calls.path import CallPath, open_path
 from vespe.calls.policy import POLICIES
-from vespe.calls.registry import ToolRegistry
 from vespe.cli import options, report
 from vespe.cli.agent import asking
 from vespe.cli.agent.shown import Shown
@@ -118,7 +117,7 @@ class Wanted:
     def path(self) -> CallPath:
         """Open the project; raises NotTrusted before anything else is read or sent."""
         workspace = open_workspace(self.project_dir)
-        path = CallPath(workspace=workspace, registry=ToolRegistry(), trusted=self.trusted, progress=report.note)
+        path = replace(open_path(workspace, trusted=self.trusted), progress=report.note)
         path.check_trust()
         for warning in workspace.warnings:
             report.warn(warning)

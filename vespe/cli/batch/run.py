@@ -2,6 +2,7 @@
 
 import sys
 import time
+from dataclasses import replace
 from itertools import islice
 from typing import Final
 
@@ -12,8 +13,7 @@ from vespe.calls.batch import engines
 from vespe.calls.batch.items import ItemOutcome, is_repeatable
 from vespe.calls.batch.local import Plan
 from vespe.calls.batch.outcomes_file import OutcomesFile
-from vespe.calls.path import CallPath
-from vespe.calls.registry import ToolRegistry
+from vespe.calls.path import open_path
 from vespe.cli import options, report
 from vespe.cli.batch import inputs as batch_inputs
 from vespe.cli.batch.inputs import Inputs
@@ -65,7 +65,7 @@ def command(
     if resume and output is None:
         raise errors.UsageError("--resume goes on with a file", hint="name it with -o OUT.jsonl")
     workspace = open_workspace(project_dir)
-    path = CallPath(workspace=workspace, registry=ToolRegistry(), trusted=trusted, progress=report.note)
+    path = replace(open_path(workspace, trusted=trusted), progress=report.note)
     tool = path.tool(tool_name)
     path.check_trust()
     if retries and not is_repeatable(tool):
