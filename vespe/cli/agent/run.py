@@ -15,7 +15,7 @@ from vespe.agents.loop import DONE, RunResult
 from vespe.agents.transcripts import Transcript
 from vespe.calls.path import CallPath
 from vespe.cli import options, report
-from vespe.cli.agent import recording, setup
+from vespe.cli.agent import live, recording, setup
 from vespe.cli.agent.shown import Shown
 from vespe.documents import strict_json
 
@@ -39,18 +39,29 @@ _Parts: TypeAlias = tuple[setup.Wanted, CallPath, recording.Recorded]
 @click.option("--record", metavar="FILE", help="Write down every request, answer and result, to replay them.")
 @click.option("--replay", metavar="FILE", help="Take the answers and results from a recording: nothing is sent, and no tool runs.")
 @click.option("--run-tools", is_flag=True, help="With --replay: run the tools all the same.")
+@click.option("--in-copy", is_flag=True, help="With --replay and --tools live: run every call, in a copy of the project.")
 @options.json_option
-def command(prompt: str | None, resume: str | None, save: str | None, as_json: bool, **given: Any) -> int:
+def command(prompt: str | None, resume: str | None, save: str | None, in_copy: bool, as_json: bool, **given: Any) -> int:
     """Ask a model, run the tools that it calls, tell it the results, and go on until it is done.
 
     The answer goes to stdout as it comes; what the tools do is shown on stderr. PROMPT - is read from stdin. Exit codes: 0 the model
     is done; 1 the provider failed, a replay differs, or a limit ended it; 124 its time was over; 130 interrupted.
+
+    --replay TALK --tools live holds the calls of a recording, or of a kept conversation, to the tools that are here now: those that only
+    read run, others are compared by their schemas, and the differences are printed by turn.
     """
     gc.enable()  # off for commands that live for a moment: a conversation may be long
     recorded = recording.Recorded(**{name: given.pop(name) for name in ("record", "replay", "run_tools")})
     wanted = setup.Wanted(**given)
     _check_files({"--record": recorded.record, "--save": save, "--resume": resume, "--script": wanted.script})
     path = wanted.path()
+    if wanted.names == (live.LIVE,) and recorded.replay is not None:
+        _refuse_beside(
+            {"PROMPT": prompt, "--resume": resume, "--save": save, "--record": recorded.record, "--run-tools": recorded.run_tools}
+        )
+        return live.replayed(path, recorded.replay, approve=wanted.approve, in_copy=in_copy, as_json=as_json)
+    if in_copy:
+        raise errors.UsageError("--in-copy goes with --replay TALK --tools live")
     with contextlib.ExitStack() as stack:
         if save is not None or resume is not None:
             stack.enter_context(transcripts.held(save or resume or ""))
@@ -79,6 +90,11 @@ def _run(prompt: str | None, resume: str | None, *, save: str | None, as_json: b
         if file is not None:
             file.close(transcript)
     return _ended(result, as_json=as_json, resuming=None if kept is None else wanted.resuming(kept, prompt=not _goes_on(transcript)))
+
+
+def _refuse_beside(given: Mapping[str, object]) -> None:
+    if named := [name for name, value in given.items() if value]:
+        raise errors.UsageError(f"--replay TALK --tools live takes the conversation from TALK: leave {' and '.join(named)} out")
 
 
 def _check_files(files: Mapping[str, str | None]) -> None:
