@@ -18,6 +18,8 @@ TYPES: dict[str, Any] = {
     "openai tool": openai.types.chat.ChatCompletionToolParam,
     "openai-responses tool": openai.types.responses.FunctionToolParam,
     "ollama message": ollama.Message,
+    "anthropic tool search": anthropic.types.ToolSearchToolBm25_20251119Param,
+    "openai-responses tool search": openai.types.responses.ToolSearchToolParam,
     "ollama tool": ollama.Tool,
     "openai request": openai.types.chat.completion_create_params.CompletionCreateParamsNonStreaming,
     "openai streamed request": openai.types.chat.completion_create_params.CompletionCreateParamsStreaming,

@@ -1,22 +1,104 @@
-"""How many of its tools a model is told of."""
+"""How models are told of their tools."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from vespe.adapters.modes import is_bridged
+from tests.adapters.judges import accepts, complaint
+from tests.agents.agents_on_disk import Bench
+from tests.agents.providers.serving import asking, sent, stream
+from vespe import Agent, AgentOptions, Toolset
+from vespe.adapters.anthropic import AnthropicShape
+from vespe.adapters.modes import deferred, mode_of
 from vespe.errors import UsageError
 from vespe.models import Tool
+from vespe.projects import project as projects
+from vespe.projects.init import found_project
 
+CASES = Path(__file__).resolve().parents[1] / "cases"
+RECORDED = "adapters/recorded/anthropic/anthropic-test-anthropic-native-tool-search-streaming-1.json"
 TOOLS = [Tool(uid="", name=f"t{n}", description="x" * 40, input_schema={"type": "object"}) for n in range(10)]
 
 
 @pytest.mark.parametrize(
-    ("mode", "budget", "bridged"),
-    [("all", 1, False), ("bridge", None, True), ("auto", None, False), ("auto", 100_000, False), ("auto", 50, True)],
+    ("mode", "budget", "chosen"),
+    [("all", 1, "all"), ("bridge", None, "bridge"), ("auto", None, "all"), ("auto", 100_000, "all"), ("auto", 50, "bridge")],
 )
-def test_auto_is_all_until_the_definitions_cost_more_than_the_budget(mode: str, budget: int | None, bridged: bool) -> None:
-    assert is_bridged(mode, TOOLS, api="openai", budget=budget) is bridged
+def test_auto_is_all_until_the_definitions_cost_more_than_the_budget(mode: str, budget: int | None, chosen: str) -> None:
+    assert mode_of(mode, TOOLS, api="openai", budget=budget) == chosen
 
 
-def test_what_is_not_a_mode_is_refused() -> None:
+def test_what_is_not_a_mode_is_refused_and_native_where_an_api_has_no_search() -> None:
     with pytest.raises(UsageError, match="all, bridge"):
-        is_bridged("some", TOOLS, api="mcp", budget=None)
+        mode_of("some", TOOLS, api="mcp", budget=None)
+    for api in ("openai", "ollama", "mcp", "gemini"):
+        with pytest.raises(UsageError, match="does not search tools itself"):
+            mode_of("native", TOOLS, api=api, budget=None)
+
+
+def recorded() -> Any:
+    return json.loads((CASES / RECORDED).read_text(encoding="utf-8"))["request"]
+
+
+def plain(definition: Any) -> Tool:
+    return AnthropicShape().read({key: value for key, value in definition.items() if key != "defer_loading"})
+
+
+def test_definitions_are_those_of_a_recorded_request() -> None:
+    *tools, _ = wanted = recorded()["tools"]
+    assert deferred(map(plain, tools), always=(), api="anthropic") == wanted
+
+
+@pytest.mark.parametrize("api", ["anthropic", "openai-responses"])
+def test_definitions_are_what_the_vendors_types_take(api: str) -> None:
+    *tools, last = deferred(TOOLS, always=("t0",), api=api)
+    assert [one.get("defer_loading", False) for one in tools] == [False, *[True] * 9]
+    assert accepts(f"{api} tool search", last), complaint(f"{api} tool search", last)
+    for one in tools:
+        assert accepts(f"{api} tool", one), complaint(f"{api} tool", one)
+
+
+def test_where_every_tool_is_exposed_always_there_is_nothing_to_search() -> None:
+    assert deferred(TOOLS[:1], always=("t0",), api="anthropic") == [AnthropicShape().definition(TOOLS[0])]
+
+
+@pytest.fixture
+def bench(home: Path, tmp_path: Path) -> Bench:
+    """A project with the tools of the recorded request."""
+    found_project(tmp_path)
+    made = Bench(tmp_path)
+    for one in recorded()["tools"][:-1]:
+        made.tool(one["name"], lambda **_: "0.92", schema=one["input_schema"], description=one["description"])
+    return made
+
+
+def test_an_agent_has_the_api_search_and_goes_on_as_the_recorded_conversation_did(bench: Bench) -> None:
+    done = b'event: message_start\ndata: {"type":"message_start","message":{"id":"m","role":"assistant","content":[],"usage":{}}}\n\n'
+    done += b'event: message_delta\ndata: {"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{}}\n\n'
+    done += b'event: message_stop\ndata: {"type":"message_stop"}\n\n'
+    bodies = [(CASES / "tool_search/anthropic.sse").read_bytes(), done]
+    with asking(lambda exchange: stream(bodies.pop(0))(exchange), "anthropic") as (provider, server):
+        options = AgentOptions(approve="all", tools_mode="native")
+        result = Agent(provider, bench.project(), options=options).run("What is the current USD to EUR exchange rate?")
+        body = sent(server)[2]
+    assert bench.ran == ["get_exchange_rate"] and [one.outcome.ok for one in result.calls] == [True]
+    assert body["tools"] == recorded()["tools"]
+    said, wanted = body["messages"][1]["content"], recorded()["messages"][1]["content"]
+    assert [block["type"] for block in said] == [block["type"] for block in wanted]
+    assert [block for block in said if "tool_search" in json.dumps(block)] == [
+        block for block in wanted if "tool_search" in json.dumps(block)
+    ]
+    for message in body["messages"]:
+        assert accepts("anthropic message", message), complaint("anthropic message", message)
+
+
+def test_a_program_with_a_client_of_its_own_and_an_export_have_the_same(bench: Bench, command: Callable[..., Any]) -> None:
+    projects.update_config(bench.root, lambda document: document.update({"tools": {"stock_lookup": {"expose": "always"}}}))
+    tools = Toolset(bench.project())
+    for made in (tools.anthropic(native=True), command("export", "--as", "anthropic", "--native", "--project", str(bench.root)).document):
+        assert [one["name"] for one in made if one.get("defer_loading")] == ["get_exchange_rate"] and len(made) == 3
+    assert tools.responses(native=True)[-1] == {"type": "tool_search"}
+    assert command("export", "--as", "ollama", "--native", "--project", str(bench.root)).code == 2

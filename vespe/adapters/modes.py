@@ -1,25 +1,47 @@
-"""How many of its tools a model is told of: all of them, or a bridge in their place."""
+"""How models are told of their tools: of all, of a bridge in their place, or of all with the vendor's own search over most of them."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Final
 
 from vespe.adapters import SHAPES, cost
 from vespe.errors import UsageError
-from vespe.models import Tool
+from vespe.models import JsonObject, Tool
 
-MODES: Final = ("all", "bridge", "auto")
-"""`all` declares every tool; `bridge` those that are always exposed, and three that search, describe and call the others; `auto` is `all`
-until the definitions cost more than the project's `tool_budget`, then `bridge`."""
+MODES: Final = ("all", "bridge", "native", "auto")
+"""`all` declares every tool; `bridge` those that are always exposed, and three that search, describe and call the others; `native` defers
+the others, and the vendor's API searches them; `auto` is `all` until the definitions cost more than the project's `tool_budget`, then
+`bridge`."""
+_SEARCH: Final[dict[str, JsonObject]] = {
+    "anthropic": {"name": "tool_search_tool_bm25", "type": "tool_search_tool_bm25_20251119"},
+    "openai-responses": {"type": "tool_search"},
+}
+"""The tools with which an API searches those that are deferred.
+
+https://platform.claude.com/docs/en/agents-and-tools/tool-use/tool-search-tool
+"""
 
 
-def is_bridged(mode: str, tools: Iterable[Tool], *, api: str, budget: object) -> bool:
-    """Say whether a bridge stands in the place of the tools; raises UsageError for what is not one of MODES.
+def mode_of(mode: str, tools: Iterable[Tool], *, api: str, budget: object) -> str:
+    """Return `all`, `bridge` or `native`; raises UsageError for what is not one of MODES, and where an API has no search of its own.
 
-    `auto` asks whether their definitions, as `api` takes them, cost more tokens than the `budget`; without one they never do.
+    `auto` asks whether the definitions, as `api` takes them, cost more tokens than the `budget`; without one they never do.
     """
     if mode not in MODES:
         raise UsageError(f"{mode!r} is not a way to show tools: it is one of {', '.join(MODES)}")
-    if mode != "auto" or not isinstance(budget, int):
-        return mode == "bridge"
+    if mode == "native" and api not in _SEARCH:
+        raise UsageError(f"{api} does not search tools itself: `native` is for {' and '.join(_SEARCH)}", hint="bridge is for every API")
+    if mode != "auto":
+        return mode
     shape = SHAPES.get(api, SHAPES["openai"])
-    return cost.total(cost.size_of(shape.definition(tool)) for tool in tools).tokens > budget
+    dear = isinstance(budget, int) and cost.total(cost.size_of(shape.definition(tool)) for tool in tools).tokens > budget
+    return "bridge" if dear else "all"
+
+
+def deferred(tools: Iterable[Tool], *, always: Collection[str], api: str) -> list[JsonObject]:
+    """Return definitions in the shape of `api`, all but those of `always` deferred, and behind them the API's own search.
+
+    Raises UsageError for an API that has none.
+    """
+    mode_of("native", (), api=api, budget=None)
+    shown = [SHAPES[api].definition(tool) | ({} if tool.name in always else {"defer_loading": True}) for tool in tools]
+    return [*shown, *([dict(_SEARCH[api])] if any(one.get("defer_loading") for one in shown) else [])]

@@ -3,10 +3,8 @@
 import threading
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import field, replace
-from functools import partial
 from typing import Any, Protocol
 
-from vespe.adapters.modes import is_bridged
 from vespe.adapters.openai import OpenAIShape
 from vespe.adapters.streams.base import StreamEvent
 from vespe.agents.asynchronous import Home, runner_in
@@ -128,8 +126,8 @@ class Agent:
         source = self._of_project(project) if tools is None else self._of_tools(tools, project)
         provider = _provider(provider)
         self.transcript = transcript or Transcript(model=provider.model, provider=provider.name)
-        bridged = partial(is_bridged, self.options.tools_mode, api=provider.api, budget=source.budget)
-        shown = tool_set(source.tools, strict=self.options.strict, always=source.always, bridged=bridged)
+        mode, strict = self.options.tools_mode, self.options.strict
+        shown = tool_set(source.tools, strict=strict, mode=mode, always=source.always, api=provider.api, budget=source.budget)
         self.tools: Mapping[str, Tool] = shown.tools
         if events is not None and events.definitions is None:
             events.definitions = lambda: definitions(shown.shown, OpenAIShape())

@@ -14,7 +14,7 @@ from vespe.agents.recordings import ReplayProvider
 from vespe.agents.transcripts import Transcript
 from vespe.agents.turns import Policy, bridged
 from vespe.calls.bridge import CALL, OWN, Bridge
-from vespe.calls.path import CallPath
+from vespe.calls.path import CallPath, refused
 from vespe.documents import strict_json
 from vespe.errors import InvalidDocument, ProviderError, StorageError, VespeError
 from vespe.files.private_copy import private_directory
@@ -133,8 +133,6 @@ class LiveTools:
         return self._not_run(ready, message, why) if why else _difference(message, self._run(ready))
 
     def _run(self, ready: Ready) -> CallResult:
-        from vespe.calls.outcomes import refused
-
         given = Call(tool=ready.tool.uid or ready.tool.name, arguments=ready.inputs, call_id=ready.call.call_id)
         try:
             return CallResult(call=ready.call, outcome=self._path.run_tool(ready.tool, given))

@@ -1,8 +1,9 @@
 """The tools that a model is shown in one conversation: chosen from a project, one for each name, in strict mode where it can be."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
+from vespe.adapters.modes import deferred, mode_of
 from vespe.adapters.openai import OpenAIShape
 from vespe.adapters.shown import own_fields
 from vespe.calls.bridge import Bridge
@@ -10,10 +11,6 @@ from vespe.errors import KitNotFound, UsageError
 from vespe.models import JsonObject, Tool
 from vespe.projects.workspace import Workspace
 from vespe.records import dataclass
-
-
-def _never(_: object) -> bool:
-    return False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,19 +41,28 @@ def chosen(workspace: Workspace, *, names: Sequence[str] | None = None, kit: str
 
 
 def tool_set(
-    tools: Iterable[Tool], *, strict: bool = False, always: Collection[str] = (), bridged: Callable[[Sequence[Tool]], bool] = _never
+    tools: Iterable[Tool],
+    *,
+    strict: bool = False,
+    mode: str = "all",
+    always: Collection[str] = (),
+    api: str = "openai",
+    budget: object = None,
 ) -> ToolSet:
     """Return the tools as a model is shown them; with `strict` in OpenAI's strict mode, but for those that cannot be said in it.
 
-    Where `bridged` says so a bridge stands in their place, beside those that are `always` exposed. Raises UsageError where two have
-    one name.
+    `mode` is one of `modes.MODES`, where `always` are declared in each; `api` and `budget` are what `mode_of` takes. Raises UsageError
+    where two have one name, and as `mode_of` does.
     """
     found: dict[str, Tool] = {}
     for tool in tools:
         if tool.name in found:
             raise UsageError(f"two tools are called {tool.name!r}, and a model knows them by name alone", hint="give one of them")
         found[tool.name] = tool
-    bridge = Bridge(found, frozenset(always)) if bridged(list(found.values())) else None
+    mode = mode_of(mode, found.values(), api=api, budget=budget)
+    if mode == "native":
+        return ToolSet(tools=found, shown=list(deferred(found.values(), always=always, api=api)))
+    bridge = Bridge(found, frozenset(always)) if mode == "bridge" else None
     shown = {name: _shown(tool, strict) for name, tool in (found if bridge is None else bridge.declared).items()}
     strictly = frozenset(name for name, one in shown.items() if _is_strict(one))
     return ToolSet(tools=found, shown=list(shown.values()), strict=strictly, bridge=bridge)

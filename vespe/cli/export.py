@@ -6,7 +6,7 @@ from typing import Final
 import click
 
 from vespe import errors
-from vespe.adapters import SHAPES, openai_strict
+from vespe.adapters import SHAPES, modes, openai_strict
 from vespe.cli import options, report
 from vespe.models import JsonObject, Tool
 from vespe.projects.workspace import open_workspace
@@ -19,9 +19,10 @@ STRICT: Final = tuple(name for name in SHAPES if name.startswith("openai"))
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--as", "shape", type=click.Choice(list(SHAPES)), required=True, help="Whose shape.")
 @click.option("--strict", is_flag=True, help="Rewrite each schema for OpenAI's strict mode, or say what it cannot be given.")
+@click.option("--native", is_flag=True, help="Defer all but what is always exposed, and let the API search (anthropic, openai-responses).")
 @options.project_option
 @options.json_option
-def command(names: tuple[str, ...], shape: str, strict: bool, project_dir: str | None, as_json: bool) -> int:
+def command(names: tuple[str, ...], shape: str, strict: bool, native: bool, project_dir: str | None, as_json: bool) -> int:
     """Print tools as a JSON array in a model API's shape; without a name, every available tool.
 
     Strict mode takes a part of JSON Schema: what is optional becomes required and nullable, objects are closed. Where a schema
@@ -29,10 +30,17 @@ def command(names: tuple[str, ...], shape: str, strict: bool, project_dir: str |
     """
     if strict and shape not in STRICT:
         raise errors.UsageError(f"--strict is OpenAI's strict mode, which {shape} does not have", hint=f"use --as {' or '.join(STRICT)}")
+    if strict and native:
+        raise errors.UsageError("--strict and --native do not go together", hint="leave one of them out")
     workspace = open_workspace(project_dir)
     for warning in workspace.warnings:
         report.warn(warning)
     tools = [workspace.shown_tool(name) for name in names] if names else list(workspace.shown().tools.values())
+    if native:
+        view = workspace.view
+        exposed = [tool.name for tool in tools if view.exposure(tool.itself) == "always"]
+        report.emit_json(modes.deferred(tools, always=exposed, api=shape))
+        return 0
     refused: list[JsonObject] = []
     definitions = [_definition(tool, shape, strict=strict, refused=refused) for tool in tools]
     if refused:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 
 from vespe import defaults
-from vespe.adapters.modes import is_bridged
+from vespe.adapters.modes import mode_of
 from vespe.calls.bridge import Bridge
 from vespe.calls.path import CallPath
 from vespe.calls.policy import CallPolicy, clients_policy
@@ -90,8 +90,8 @@ def look(
     except VespeError as error:
         found, refusal = Shown(tools={}, always=frozenset(), left_out=(str(error),)), error
     budget = workspace.config.document.get("tool_budget")
-    bridged = is_bridged(selection.mode, found.tools.values(), api="mcp", budget=budget)
-    made = Bridge(found.tools, found.always) if bridged else None
+    mode = mode_of(selection.mode, found.tools.values(), api="mcp", budget=budget)
+    made = Bridge(found.tools, found.always) if mode == "bridge" else None
     return Snapshot(
         workspace=workspace,
         path=path,

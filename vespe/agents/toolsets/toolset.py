@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, cast
 
 from vespe.adapters import SHAPES
+from vespe.adapters.modes import deferred
 from vespe.agents.call_checks import Ready, check
 from vespe.agents.call_results import CallResult, not_run
 from vespe.agents.limits import Stop
@@ -140,17 +141,22 @@ class Toolset:
         self._strict = shown.strict
         return [one if isinstance(one, dict) else SHAPES["openai"].definition(one) for one in shown.shown]
 
-    def responses(self, *, strict: bool = False) -> list[Any]:
-        """Return `tools` for OpenAI's Responses API; with `strict` in strict mode, but for tools that cannot be said in it."""
+    def responses(self, *, strict: bool = False, native: bool = False) -> list[Any]:
+        """Return `tools` for OpenAI's Responses API; with `strict` in strict mode, but for tools that cannot be said in it.
+
+        With `native` the API searches them (`tool_search`), but for those that a project exposes always.
+        """
+        if native:
+            return self._deferred("openai-responses")
         if not strict:
             return self._shown("openai-responses")
         plain = {tool["name"]: tool for tool in self._shown("openai-responses")}
         chosen = [one["function"] for one in self.openai(strict=True)]
         return [plain[one["name"]] | ({"parameters": one["parameters"], "strict": True} if one.get("strict") else {}) for one in chosen]
 
-    def anthropic(self) -> list[Any]:
-        """Return `tools` for Anthropic's Messages API."""
-        return self._shown("anthropic")
+    def anthropic(self, *, native: bool = False) -> list[Any]:
+        """Return `tools` for Anthropic's Messages API; with `native` the API searches them, but for those that a project exposes always."""
+        return self._deferred("anthropic") if native else self._shown("anthropic")
 
     def gemini(self) -> list[Any]:
         """Return `tools` for Gemini: one object with every declaration."""
@@ -163,6 +169,11 @@ class Toolset:
     def mcp(self) -> list[Any]:
         """Return the `tools` of MCP's `tools/list`."""
         return self._shown("mcp")
+
+    def _deferred(self, shape: str) -> list[Any]:
+        views = {id(held.path): held.path.workspace.view for held in self._held.values()}
+        exposed = [name for name, held in self._held.items() if views[id(held.path)].exposure(held.tool.itself) == "always"]
+        return deferred(self, always=exposed, api=shape)
 
     def _shown(self, shape: str) -> list[Any]:
         return [SHAPES[shape].definition(tool) for tool in self]

@@ -61,7 +61,8 @@ _OPTIONS: Final = (
         "--tools-mode",
         type=click.Choice(MODES),
         help="all: declare every tool; bridge: let the model search for those that are not always exposed; "
-        "auto: all, until they cost more than the project's tool_budget. Default: your configuration's `agent.tools_mode`, else auto.",
+        "native: let Anthropic's API search for them; auto: all, until they cost more than the project's tool_budget. "
+        "Default: your configuration's `agent.tools_mode`, else auto.",
     ),
     click.option("--strict", is_flag=True, help="Show tools in OpenAI's strict mode, where their schemas allow it."),
     click.option(

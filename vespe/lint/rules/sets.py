@@ -81,7 +81,8 @@ def alike(outlines: Outlines, *, least: float = ALIKE) -> Iterator[bm25.Pair]:
 
 def _words(outline: Outline) -> list[str]:
     named = _plain(outline.name) * NAME_WEIGHT
-    return [*named, *_plain(outline.description), *(word for name in outline.parameters for word in _plain(name))]
+    more = (*outline.parameters, *outline.queries)
+    return [*named, *_plain(outline.description), *(word for text in more for word in _plain(text))]
 
 
 def _plain(text: str) -> list[str]:
