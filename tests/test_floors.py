@@ -57,7 +57,7 @@ OWNERS = {
 }
 CALLERS_OF_OTHERS = {"cli.boundary", "calls.in_process", "agents.events"}
 """They run commands, tools and subscribers: code that may raise anything."""
-LAZY_TABLES = {"__init__", "lazy", "moved", "cli", "calls.executors", "agents.providers"}
+LAZY_TABLES = {"__init__", "lazy", "moved", "cli", "calls.executors", "agents.providers", "cli.inspect.site"}
 BANNED_NAMES = {"utils", "util", "helpers", "helper", "common", "misc", "manager"}
 
 

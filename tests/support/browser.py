@@ -97,7 +97,7 @@ class Browser:
         page.send("Page.enable")
         page.send("Emulation.setFocusEmulationEnabled", enabled=True)
         page.size(width, height)
-        page.send("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
+        page.dark(dark)
         if not script:
             page.send("Emulation.setScriptExecutionDisabled", value=True)
         try:
@@ -131,6 +131,12 @@ class Page:
     def size(self, width: int, height: int = 900) -> None:
         """Make the window so large, in pixels of CSS."""
         self.send("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+
+    def dark(self, is_dark: bool) -> None:
+        """Say which theme the person prefers, and that nothing is to move: what is looked at would be between two colours."""
+        wanted = {"prefers-color-scheme": "dark" if is_dark else "light", "prefers-reduced-motion": "reduce"}
+        features = [{"name": name, "value": value} for name, value in wanted.items()]
+        self.send("Emulation.setEmulatedMedia", features=features)
 
     def open(self, url: str) -> None:
         """Go to an address, and wait until the page is loaded."""

@@ -111,29 +111,28 @@ def test_a_page_is_read_without_script_and_its_forms_work(browser: Browser, insp
 
 
 AXE = Path(sys.prefix) / "node/node_modules/axe-core/axe.min.js"
-CONTRAST = "color-contrast"
-LOOKS = {
-    "wide": (1280, False, "{}"),
-    "dark": (1280, True, f"{{runOnly: ['{CONTRAST}']}}"),
-    "narrow": (400, False, f"{{rules: {{'{CONTRAST}': {{enabled: false}}}}}}"),
-}
-"""Colours are judged in both themes, and everything else at both widths."""
 
 
 @pytest.mark.skipif(not AXE.exists(), reason=f"NO AXE-CORE at {AXE}: nothing judges whether everybody can use the pages (./dev servers)")
-@pytest.mark.parametrize("look", LOOKS)
-def test_everybody_can_use_every_page(look: str, browser: Browser, inspected: Inspecting) -> None:
-    judge, (width, dark, options) = AXE.read_text(encoding="utf-8"), LOOKS[look]
-    found = dict[str, object]()
-    with browser.page(width=width, dark=dark) as page:
-        _let_in(page, inspected)
-        for place in EVERY_PAGE:
-            page.open(inspected.origin + inspected.room + place)
-            page.run(f"{judge};0")
+def test_everybody_can_use_every_page(page: Page, inspected: Inspecting) -> None:
+    judge, found = AXE.read_text(encoding="utf-8"), dict[tuple[str, str], object]()
+    looks = {"wide": (1280, False, "{}"), "dark": (1280, True, _only(True)), "narrow": (400, False, _only(False))}
+    for place in EVERY_PAGE:
+        page.open(inspected.origin + inspected.room + place)
+        page.run(f"{judge};0")
+        for look, (width, dark, options) in looks.items():
+            page.size(width)
+            page.dark(dark)
             if told := page.run(f"axe.run({options}).then((r) => r.violations.map((v) => [v.id, v.nodes.map((n) => n.html)]))"):
-                found[place] = told
+                found[place, look] = told
             assert page.run("document.documentElement.scrollWidth") <= width, place
+    page.size(1280)
     assert found == {}
+
+
+def _only(colours: bool) -> str:
+    """Return axe's options for colours alone, which differ by the theme, or for everything else, which differs by the width."""
+    return "{runOnly: ['color-contrast']}" if colours else "{rules: {'color-contrast': {enabled: false}}}"
 
 
 def test_the_theme_is_switched_and_kept(page: Page, inspected: Inspecting) -> None:

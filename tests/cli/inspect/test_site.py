@@ -1,7 +1,9 @@
 """Which page an address means."""
 
+import importlib
+
 from tests.support.inspecting import Pages
-from vespe.cli.inspect.site import FORMS, PAGES
+from vespe.cli.inspect.site import FORMS, MENU, PAGES
 
 
 def test_an_address_of_no_page_is_a_sentence(pages: Pages) -> None:
@@ -16,5 +18,9 @@ def test_assets_are_served_with_their_types(pages: Pages) -> None:
     assert pages.answer("script.js").kind.startswith("text/javascript")
 
 
-def test_every_form_is_on_a_page() -> None:
-    assert FORMS.keys() <= PAGES.keys()
+def test_every_page_has_its_module_and_every_menu_entry_its_page() -> None:
+    for word, (module, _) in PAGES.items():
+        page = importlib.import_module(f"vespe.cli.inspect.{module}")
+        assert callable(page.show)
+        assert hasattr(page, "change") == (word in FORMS)
+    assert {word for word, _ in MENU} <= PAGES.keys()

@@ -77,8 +77,8 @@ class Inspected:
         return directory.load(entry.path, scope=entry.scope, kit_id=entry.kit_id)
 
     def shown(self, entry: Entry) -> Tool:
-        """Load a tool as a model sees it, by what the project's configuration makes of it; raises InvalidTool."""
-        return self.workspace.view.of(self.tool(entry))
+        """Return an available tool as a model sees it, by what the project's configuration makes of it; raises InvalidTool."""
+        return self.workspace.view.of(directory.load_judged(entry.path, scope=entry.scope, kit_id=entry.kit_id))
 
     def refusal(self, entry: Entry | None = None) -> VespeError | None:
         """Say why a tool, or the project as a whole, may not run; None where it may."""

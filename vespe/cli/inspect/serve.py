@@ -4,6 +4,7 @@ import click
 
 from vespe import errors
 from vespe.cli import options, report
+from vespe.cli.inspect import gate
 from vespe.projects.workspace import open_workspace
 
 
@@ -23,14 +24,13 @@ def command(recordings: tuple[str, ...], port: int, project_dir: str | None) -> 
         from vespe.http import server
     except ImportError as error:
         raise errors.MissingExtra("the inspector", extra="inspect", module=error.name or "jinja2") from None
-    from vespe.calls.path import open_path
-    from vespe.cli.inspect.gate import Gate, Secrets
+    listener = server.bound("127.0.0.1", port)
+    authority, secrets = f"127.0.0.1:{listener.getsockname()[1]}", gate.Secrets()
+    report.say(f"Open this link, once: http://{authority}/{secrets.link}")
+    report.note("it shows the project to that browser alone; Ctrl-C ends it")
+    from vespe.calls.path import open_path  # who has the link connects meanwhile
     from vespe.cli.inspect.inspected import Inspected
     from vespe.cli.inspect.site import Site
 
-    listener = server.bound("127.0.0.1", port)
-    authority, secrets = f"127.0.0.1:{listener.getsockname()[1]}", Secrets()
     site = Site(Inspected(open_path(workspace), recordings), secrets)
-    report.say(f"Open this link, once: http://{authority}/{secrets.link}")
-    report.note("it shows the project to that browser alone; Ctrl-C ends it")
-    server.serve(Gate(site, authority, secrets), listener, life=site, tell=report.warn)
+    server.serve(gate.Gate(site, authority, secrets), listener, life=site, tell=report.warn)

@@ -1,12 +1,13 @@
 """Which page an address means, and how a page, an error or a form that was sent becomes an answer."""
 
 import asyncio
+import contextlib
+import importlib
 import os
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Final, TypeAlias
+from collections.abc import Mapping
+from typing import Any, Final
 
 from vespe import defaults
-from vespe.cli.inspect import kits_page, log_page, resolution_page, sizes_page, tool_page, tools_page, trust_page
 from vespe.cli.inspect.gate import Answer, Request, Secrets
 from vespe.cli.inspect.inspected import Inspected
 from vespe.cli.inspect.page import Page, Redirect, Visit
@@ -14,43 +15,21 @@ from vespe.cli.inspect.rendering import ASSETS, Renderer, asset
 from vespe.cli.inspect.running import Runs
 from vespe.errors import NotFound, Refused, VespeError
 
-Shows: TypeAlias = Callable[[Visit], Page]
-Changes: TypeAlias = Callable[[Visit], Awaitable[Page | Redirect]]
-
-
-def _lint(visit: Visit) -> Page:
-    from vespe.cli.inspect import lint_page  # as many rules as there are modules
-
-    return lint_page.show(visit)
-
-
-def _conversations(visit: Visit) -> Page:
-    from vespe.cli.inspect import conversation_page  # the providers come with it
-
-    return conversation_page.show(visit)
-
-
-def _replay(visit: Visit) -> Page:
-    from vespe.cli.inspect import replay_page  # and the agent with this one
-
-    return replay_page.show(visit)
-
-
-PAGES: Final[dict[str, tuple[Shows, int]]] = {
-    "": (tools_page.show, 0),
-    "tool": (tool_page.show, 2),
-    "resolution": (resolution_page.show, 0),
-    "kits": (kits_page.show, 0),
-    "trust": (trust_page.show, 0),
-    "lint": (_lint, 0),
-    "sizes": (sizes_page.show, 0),
-    "log": (log_page.show, 0),
-    "conversations": (_conversations, 0),
-    "replay": (_replay, 0),
+PAGES: Final = {
+    "": ("tools_page", 0),
+    "tool": ("tool_page", 2),
+    "resolution": ("resolution_page", 0),
+    "kits": ("kits_page", 0),
+    "trust": ("trust_page", 0),
+    "lint": ("lint_page", 0),
+    "sizes": ("sizes_page", 0),
+    "log": ("log_page", 0),
+    "conversations": ("conversation_page", 0),
+    "replay": ("replay_page", 0),
 }
-"""The pages by the first word of their path, and how many words follow it."""
-FORMS: Final[dict[str, Changes]] = {"tool": tool_page.change, "kits": kits_page.change}
-"""What the forms of a page do."""
+"""The pages by the first word of their path: the module, imported when it is first asked for, and how many words follow."""
+FORMS: Final = ("tool", "kits")
+"""Pages with forms: their modules have `change` beside `show`."""
 MENU: Final = (
     ("", "Tools"),
     ("resolution", "Resolution"),
@@ -82,15 +61,15 @@ class Site:
         if first in self._assets and not rest and request.form is None:
             return Answer(body=self._assets[first], kind=ASSETS[first])
         visit = Visit(project=self._project, runs=self._runs, request=request, words=rest)
-        shows, words = PAGES.get(first, (_nothing, len(rest)))
-        if len(rest) != words:
-            shows = _nothing
+        module, words = PAGES.get(first, ("", -1))
         if request.form is None:
-            return await asyncio.to_thread(self._shown, shows, visit)
-        return await self._changed(_no_form if shows is _nothing else FORMS.get(first, _no_form), visit)
+            return await asyncio.to_thread(self._shown, module if len(rest) == words else "", visit)
+        return await self._changed(module if len(rest) == words and first in FORMS else "", visit)
 
     async def watch(self) -> None:
-        """Do nothing beside the requests."""
+        """Read the tools already while the link is on its way to a browser."""
+        with contextlib.suppress(VespeError):  # the page says it
+            await asyncio.to_thread(self._project.rows)
 
     def stop(self) -> None:
         """End every call that runs."""
@@ -106,19 +85,19 @@ class Site:
         """Whether a call runs still."""
         return self._runs.running > 0
 
-    def _shown(self, shows: Shows, visit: Visit) -> Answer:
+    def _shown(self, module: str, visit: Visit) -> Answer:
         try:
-            page = shows(visit)
+            page: Page = _page(module).show(visit)
         except VespeError as error:
             page = _told(error)
         return self._rendered(page, visit)
 
-    async def _changed(self, changes: Changes, visit: Visit) -> Answer:
+    async def _changed(self, module: str, visit: Visit) -> Answer:
         task = asyncio.current_task()
         assert task is not None
         self._under_way.add(task)
         try:
-            done = await changes(visit)
+            done: Page | Redirect = await (await asyncio.to_thread(_page, module)).change(visit)
         except VespeError as error:
             done = _told(error)
         finally:
@@ -151,9 +130,7 @@ def _told(error: VespeError) -> Page:
     return Page(template="error.html", title="Not possible", context={"error": error}, status=status)
 
 
-def _nothing(visit: Visit) -> Page:
-    raise NotFound("there is no such page", hint="the menu has every page that there is")
-
-
-async def _no_form(visit: Visit) -> Page:
-    raise NotFound("there is no such form", hint="open the page again, and send its form from there")
+def _page(module: str) -> Any:
+    if not module:
+        raise NotFound("there is no such page", hint="the menu has every page that there is")
+    return importlib.import_module(f"vespe.cli.inspect.{module}")

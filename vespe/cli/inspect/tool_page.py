@@ -30,7 +30,7 @@ def show(visit: Visit) -> Page:
     scope, uid = visit.words
     row = visit.project.row(scope, uid)
     entry = row.entry
-    context: dict[str, Any] = {"row": row, "entry": entry, "reason": reason(row), "tool": None, "resolution": None}
+    context: dict[str, Any] = {"row": row, "entry": entry, "reason": reason(row), "tool": None, "namesakes": _namesakes(visit, row)}
     context["sources"] = sources_of(entry.path)
     context["calls"] = _history(visit, row)
     try:
@@ -38,7 +38,7 @@ def show(visit: Visit) -> Page:
     except errors.InvalidTool as error:
         return Page(template="tool.html", title=entry.name or entry.uid, context=context | {"problem": error})
     context |= {"tool": tool, "problem": None, "says": tool_review.hints_of(tool.annotations)}
-    context |= _definition(visit, tool) | _resolution(visit, row) | _run(visit, row, tool)
+    context |= _definition(visit, tool) | _run(visit, row, tool)
     return Page(template="tool.html", title=tool.name, context=context)
 
 
@@ -101,12 +101,10 @@ def _definition(visit: Visit, tool: Tool) -> JsonObject:
     return {"apis": tuple(SHAPES), "api": api, "definition": definition, "size": cost.size_of(definition), "exposure": view.exposure(tool)}
 
 
-def _resolution(visit: Visit, row: Row) -> JsonObject:
-    """Return what the tool's name means here, and who else has it; None where it means nothing."""
-    try:
-        return {"resolution": visit.project.workspace.resolve(str(row.entry.name))}
-    except errors.VespeError:
-        return {"resolution": None}
+def _namesakes(visit: Visit, row: Row) -> list[tuple[Row, str]]:
+    """Return every tool of the same name, in the order of their scopes, with what becomes of each."""
+    same = [other for other in visit.project.rows() if other.entry.name is not None and other.entry.name == row.entry.name]
+    return [(other, reason(other) or "the name means this one") for other in same]
 
 
 def _history(visit: Visit, row: Row) -> list[LoggedCall]:
