@@ -14,6 +14,8 @@ from vespe.models import Call, Failure, Outcome, Tool
 
 _TASK_S: Final = 1.0
 """How long a chunk should take: long against the milliseconds that a task costs, short against losing a worker."""
+_TASKS_PER_S: Final = 200
+"""How many chunks a driver and a scheduler get through: with more workers than these, chunks are longer."""
 _FIRST: Final = 8
 _LARGEST: Final = 5_000
 _AHEAD: Final = 2
@@ -68,7 +70,7 @@ def run_on_engine(items: Iterable[Item], tool: Tool, engine: Engine, plan: Plan)
     again = is_repeatable(tool)
     running: dict[Any, tuple[int, Chunk, float]] = {}
     ended: dict[int, list[ItemOutcome]] = {}
-    chunks = _Chunks(items, plan)
+    chunks = _Chunks(items, plan, seconds=max(_TASK_S, engine.threads / _TASKS_PER_S))
     following = 0
     try:
         while True:
@@ -91,9 +93,10 @@ def run_on_engine(items: Iterable[Item], tool: Tool, engine: Engine, plan: Plan)
 
 
 class _Chunks:
-    """Items in chunks that take about `_TASK_S`; `taken` counts them."""
+    """Items in chunks that take about so many seconds; `taken` counts them."""
 
-    def __init__(self, items: Iterable[Item], plan: Plan) -> None:
+    def __init__(self, items: Iterable[Item], plan: Plan, *, seconds: float = _TASK_S) -> None:
+        self._seconds = seconds
         self._items = iter(items)
         self._plan = plan
         self._size = _FIRST
@@ -110,7 +113,7 @@ class _Chunks:
         return Chunk(items, self._plan.retries, self._plan.timeout_s)
 
     def learn(self, size: int, seconds: float) -> None:
-        wanted = size * _TASK_S / max(seconds, 0.001)
+        wanted = size * self._seconds / max(seconds, 0.001)
         self._size = max(1, min(int(min(wanted, 2 * self._size)), _LARGEST))
 
 

@@ -8,6 +8,7 @@ from typing import Final
 from vespe import defaults
 from vespe.calls.executors.base import Context
 from vespe.calls.executors.wasm import workers
+from vespe.calls.executors.wasm.directories import given_directories
 from vespe.documents import strict_json
 from vespe.errors import (
     Interrupted,
@@ -26,9 +27,12 @@ from vespe.files.stamps import Stamp, settled, stamp
 from vespe.models import Execution, JsonObject, Tool
 from vespe.processes.answering import Answer, NoAnswer
 from vespe.tools import built
+from vespe.tools.permissions import permissions_of
 from vespe.tools.templates import substitute_secrets
 
 MEMORY_MB: Final = 64
+_MOST_MB: Final = 4096
+"""More has no address: a module counts its bytes in 32 bits."""
 _LATE_S: Final = 0.04
 """How long after the deadline a worker may still say that it stopped the module; one that is busy with itself is killed."""
 _MOST_KNOWN: Final = 1000
@@ -38,8 +42,8 @@ WORKERS: Final = workers.Workers()
 class WasmModule:
     """`wasm`: the module `path`, given the inputs and the fixed `args` as one object.
 
-    Each call gets a fresh instance in a worker process of its own: no network, no environment, no files. It has
-    `permissions.memory_mb` of memory (64 by default), and ends at the deadline.
+    Each call gets a fresh instance in a worker process of its own: no network, no environment, no files but those of its
+    `permissions`. It has `permissions.memory_mb` of memory (64 by default), and ends at the deadline.
     """
 
     type = "wasm"
@@ -70,7 +74,7 @@ class WasmModule:
             "stdin": strict_json.compact_json({**inputs, **args}).encode("utf-8"),
             "memory": _memory_mb(tool) * 1024 * 1024,
             "cap": defaults.LARGER_CAP_BYTES,
-            "directories": [],
+            "directories": given_directories(tool, context),
         }
         head, answer = self._asked(request, path, until, context, tool.name)
         return _execution(head, answer, tool, context)
@@ -133,8 +137,7 @@ class RustFunction(WasmModule):
 
 
 def _memory_mb(tool: Tool) -> int:
-    stated = tool.permissions.get("memory_mb")
-    return stated if isinstance(stated, int) and 0 < stated <= 4096 else MEMORY_MB
+    return min(permissions_of(tool.permissions).memory_mb or MEMORY_MB, _MOST_MB)
 
 
 def _unanswered(none: NoAnswer, name: str, context: Context) -> VespeError:

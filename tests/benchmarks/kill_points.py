@@ -1,0 +1,100 @@
+"""Kills a batch at random points and goes on with it, until it is done: `python -m tests.benchmarks.kill_points [POINTS] [ENGINE]`.
+
+Then every id must have exactly one line, and a call of a tool that must not run twice must have begun at most once.
+"""
+
+import contextlib
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+from tests.benchmarks.axes import make_home, make_project
+from tests.support.batches import calls_in, counting_tool
+
+COMMAND = (sys.executable, "-m", "vespe", "batch", "count", "in.jsonl", "-o", "out.jsonl", "--jobs", "2", "--trust")
+
+
+def children_of(pid: int) -> list[int]:
+    """Return the processes below one, itself left out."""
+    found: list[int] = []
+    queue = [pid]
+    while queue:
+        pid = queue.pop()
+        for listed in Path(f"/proc/{pid}/task").glob("*/children"):  # threads have children of their own
+            with contextlib.suppress(OSError):
+                below = [int(child) for child in listed.read_text(encoding="ascii").split()]
+                found += below
+                queue += below
+    return found
+
+
+def kill_at_random(process: "subprocess.Popen[bytes]", rng: random.Random, *, longest_s: float) -> str:
+    """Kill the driver or one of its processes after a random while; returns which, or "done" where it ended before."""
+    try:
+        process.wait(rng.uniform(0.1, longest_s))
+        return "done"
+    except subprocess.TimeoutExpired:
+        below = children_of(process.pid)
+    if below and rng.random() < 0.5:
+        try:
+            os.kill(rng.choice(below), signal.SIGKILL)
+        except ProcessLookupError:
+            return "nobody"
+        return "a process below it"
+    process.kill()
+    return "the driver"
+
+
+def torn(directory: Path, *, points: int, inputs: int, engine: str, read_only: bool, seed: int = 0) -> Counter[str]:
+    """Run one batch through so many kills, check its output, and return what was killed and what became of the inputs."""
+    rng, happened = random.Random(seed), Counter[str]()
+    root = make_project(directory / ("again" if read_only else "once"), tools=1)
+    notes = counting_tool(root, "count", read_only=read_only)
+    (root / "in.jsonl").write_text("".join(f'{{"n": {n}}}\n' for n in range(inputs)), encoding="utf-8")
+    argv, kills = [*COMMAND, "--on", engine], 0
+    while True:
+        with (root / "said.log").open("ab") as log:
+            process = subprocess.Popen(argv, cwd=root, stderr=log, stdout=log)
+        argv = [*COMMAND, "--on", engine, "--resume"]
+        if kills >= points:
+            process.wait()
+            break
+        killed = kill_at_random(process, rng, longest_s=4.0 if engine == "dask" else 2.0)
+        happened[killed] += 1
+        kills += 1
+        if killed != "the driver":
+            process.wait()
+        elif process.wait() == 0:
+            break
+        if killed == "done" and process.returncode in (0, 1):
+            break
+    lines = [json.loads(line) for line in (root / "out.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert sorted(line["id"] for line in lines) == list(range(1, inputs + 1)), "an id is lost, or comes twice"
+    called = Counter(calls_in(notes))
+    assert all(line["result"] == 2 * (line["id"] - 1) for line in lines if line["ok"])
+    assert read_only or max(called.values()) == 1, "a call that must not run twice did"
+    assert all(called[line["id"] - 1] for line in lines if line["ok"])
+    happened.update(f"line: {'ok' if line['ok'] else line['error']['code']}" for line in lines)
+    return happened
+
+
+def main() -> None:
+    """Tear a batch of a read-only tool and one of a tool that must not run twice."""
+    points, engine = int((sys.argv[1:2] or ["50"])[0]), (sys.argv[2:3] or ["local"])[0]
+    with tempfile.TemporaryDirectory() as scratch:
+        make_home(Path(scratch))
+        for read_only in (True, False):
+            began = time.perf_counter()
+            happened = torn(Path(scratch), points=points, inputs=40 * points, engine=engine, read_only=read_only)
+            print(f"{engine}, {'read-only' if read_only else 'once'}: {dict(happened)}, {time.perf_counter() - began:.0f} s", flush=True)
+
+
+if __name__ == "__main__":
+    main()
