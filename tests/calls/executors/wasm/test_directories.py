@@ -61,7 +61,8 @@ def test_what_is_beside_it_is_not_even_through_a_link(place: Path, path: str) ->
 
 
 def test_without_a_statement_there_is_no_directory(place: Path) -> None:
-    for permissions in ({}, {"read": []}, {"network": ["example.org"]}):
+    stated: list[JsonObject] = [{}, {"read": []}, {"network": ["example.org"]}]
+    for permissions in stated:
         with pytest.raises(ToolExecutionError, match="unreachable"):
             run(place, opens("a.json", rights=READ), permissions)
 
