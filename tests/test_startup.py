@@ -21,7 +21,12 @@ NEVER_FOR_A_LISTING = {
     "subprocess",
     "yaml",
     "importlib.metadata",
+    "hashlib",
+    "email.utils",
+    "packaging",
 }
+NOT_FOR_A_CALL = {"httpx2", "httpcore2", "asyncio", "jsonschema", "rich", "git", "yaml", "pydantic", "tempfile"}
+NOT_FOR_A_CALL |= {"hashlib", "email.utils", "packaging", "bz2", "vespe.adapters", "vespe.documents.redaction", "vespe.calls.examples"}
 PROBE = """
 import json, sys
 from vespe.cli import main
@@ -64,11 +69,12 @@ def test_a_second_listing_judges_no_schema_again(stocked: Path) -> None:
     assert "jsonschema_rs" not in modules_of("tool", "list", cwd=stocked)
 
 
-def test_running_a_shell_tool_loads_no_http_client_no_event_loop_and_no_reference_validator(stocked: Path) -> None:
+def test_running_a_program_loads_no_http_client_no_event_loop_and_nothing_that_only_secrets_or_models_need(stocked: Path) -> None:
     implementation = {"type": "shell_command", "entrypoint": "true", "args": {"argv": []}}
     write_tool(stocked / ".vespe/tools/tool-true", "say_nothing", implementation=implementation)
     loaded = modules_of("tool", "run", "say_nothing", cwd=stocked)
-    assert not loaded & {"httpx2", "httpcore2", "asyncio", "jsonschema", "rich", "git", "yaml", "pydantic", "tempfile"}
+    assert not loaded & NOT_FOR_A_CALL
+    assert not modules_of("tool", "run", "n0", cwd=stocked) & NOT_FOR_A_CALL
 
 
 def test_serving_over_stdio_loads_neither_the_sdk_nor_pydantic_nor_an_event_loop(stocked: Path) -> None:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import ipaddress
     import pwd
     import readline
+    import shlex
     import shutil
     import socket
     import ssl
@@ -97,6 +98,7 @@ __all__ = [
     "rich_console",
     "rich_table",
     "rich_text",
+    "shlex",
     "shutil",
     "socket",
     "ssl",

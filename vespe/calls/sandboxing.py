@@ -13,6 +13,7 @@ from vespe.calls.executors.base import Context
 from vespe.errors import PermissionDenied, Refused, ToolExecutionError
 from vespe.files import locations
 from vespe.files.private_copy import private_directory
+from vespe.lazy import pattern
 from vespe.models import Execution, Tool
 from vespe.processes.sandbox import levels
 from vespe.processes.sandbox.held import Policy
@@ -105,13 +106,13 @@ def _require(setting: str, made: Policy, tool: Tool) -> None:
 
 
 _KINDS: Final = {"read": "read", "write": "write", "network": "reach", "programs": "start"}
-_SAID: Final = re.compile(
+_SAID: Final = pattern(
     r"(?:^|[\s'\"‘`(:])((?:/|\.{1,2}/|~/)[^\s'\"’:]+)['\"’]?\)?:? *(?::.*)?"
     r"(?:Permission denied|Operation not permitted|Read-only file system|No such file or directory)",
     re.MULTILINE,
 )
 """How programs say which file was refused; a directory that is hidden is there outside."""
-_NETWORK: Final = re.compile(
+_NETWORK: Final = pattern(
     r"(?i)network is unreachable|could not resolve host|temporary failure in name resolution|couldn't connect to server|bad address"
 )
 
@@ -165,4 +166,4 @@ def _guessed(error: ToolExecutionError, made: Policy) -> Iterator[tuple[str, str
         yield "network", host or "a host"
 
 
-_HOST: Final = re.compile(r"(?i)(?:host:? |to |://)([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::[0-9]+)?)")
+_HOST: Final = pattern(r"(?i)(?:host:? |to |://)([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::[0-9]+)?)")

@@ -1,10 +1,10 @@
 """A tool's inputs as a person reads and types them: one line of names, and a command to copy."""
 
-import shlex
 from collections.abc import Iterator
 from typing import Final
 
 from vespe.documents import strict_json
+from vespe.lazy import shlex
 from vespe.models import JsonObject, JsonValue
 
 _LONGEST_CHOICE: Final = 30

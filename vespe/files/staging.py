@@ -8,16 +8,16 @@ import errno
 import fcntl
 import itertools
 import os
-import re
 import stat
 from collections.abc import Callable, Iterator
 from typing import Final
 
 from vespe.errors import Refused
 from vespe.files import atomic
+from vespe.lazy import pattern
 from vespe.processes.signals import uninterruptible
 
-_NAME: Final = re.compile(r"\.vespe-[0-9a-f]{24}\.tmp")
+_NAME: Final = pattern(r"\.vespe-[0-9a-f]{24}\.tmp")
 _DIRECTORY: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 

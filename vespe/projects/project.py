@@ -2,7 +2,6 @@
 
 import copy
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
@@ -12,6 +11,7 @@ from vespe.documents.pointers import escape_pointer
 from vespe.errors import InvalidDocument, StorageError, UsageError
 from vespe.files import atomic
 from vespe.files.atomic import sweep_beside
+from vespe.lazy import pattern
 from vespe.models import JsonObject, JsonValue, ProjectConfig
 from vespe.projects import view
 
@@ -47,7 +47,7 @@ RESTRICTED: Final = frozenset(
 """Keys that only the user's own configuration may hold, at whatever depth (P3)."""
 _TIGHTENING: Final = ("/allow_hosts", "/approvals", "/sandbox")
 _GRANTS: Final = ("trust", "trusted")
-_SCOPE: Final = re.compile(r"[a-z0-9][a-z0-9_]{0,63}")
+_SCOPE: Final = pattern(r"[a-z0-9][a-z0-9_]{0,63}")
 _IGNORED: Final = "# What Vespe keeps here for itself while it works\n*.tmp\n/tools/.*\n__pycache__/\n"
 _FIRST: Final = {"active_kits": [], "tool_resolution_order": list(defaults.DEFAULT_ORDER)}
 

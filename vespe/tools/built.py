@@ -1,6 +1,5 @@
 """What a compiled tool was built from: the record beside its module, and what of it no longer holds."""
 
-import hashlib
 import os
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -9,6 +8,7 @@ from vespe.documents import strict_json
 from vespe.errors import InvalidDocument, StorageError
 from vespe.files import atomic
 from vespe.files.trees import TreeFile, read_tree
+from vespe.lazy import hashlib
 
 MODULE: Final = "tool.wasm"
 """What the source of a rust_function is compiled to."""

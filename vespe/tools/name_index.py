@@ -6,7 +6,6 @@ What it says is a hint: whoever asks reads the config.json that it leads to, and
 import contextlib
 import json
 import os
-import zlib
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
@@ -99,4 +98,6 @@ def _save(path: str, about: list[Any], lines: str) -> None:
 
 
 def _checksum(lines: str) -> int:
+    import zlib
+
     return zlib.crc32(lines.encode("utf-8"))

@@ -13,7 +13,6 @@ from vespe.models import JsonObject, Tool
 from vespe.projects.resolver import Row
 from vespe.projects.workspace import Workspace, open_workspace
 from vespe.tools import directory
-from vespe.tools.effects import effects_of
 
 
 @click.command("list", epilog="Example: vespe tool list --all")
@@ -75,6 +74,8 @@ def _as_models(workspace: Workspace, rows: Sequence[Row], as_json: bool) -> None
     if as_json:
         report.emit_json({"tools": [_seen(tool, exposed) for tool, exposed in found]})
         return
+    from vespe.tools.effects import effects_of
+
     cells = [
         (tool.name, _behind(tool), signature(tool.input_schema), exposed, ", ".join(effects_of(tool)) or "-", tool.description)
         for tool, exposed in found
@@ -87,6 +88,8 @@ def _behind(tool: Tool) -> str:
 
 
 def _seen(tool: Tool, exposed: str) -> JsonObject:
+    from vespe.tools.effects import effects_of
+
     preset = tool.behind.preset if tool.behind else {}
     hidden = sorted(tool.behind.hidden) if tool.behind else []
     known: JsonObject = {"name": tool.name, "is": _behind(tool), "uid": tool.uid, "description": tool.description}

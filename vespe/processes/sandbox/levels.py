@@ -2,11 +2,11 @@
 
 import functools
 import os
-import shutil
 import sys
 from typing import Final
 
 from vespe.errors import VespeError
+from vespe.lazy import shutil
 from vespe.processes import child_scripts, process
 from vespe.processes.child_scripts import ENTER
 from vespe.records import dataclass
