@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     import tomllib
     import traceback
     import urllib.parse as urls
+    import zlib
 
     import distributed
     import httpcore2
@@ -108,6 +109,7 @@ __all__ = [
     "traceback",
     "urls",
     "yaml",
+    "zlib",
 ]
 _DOTTED: Final = {
     "concurrent_futures": "concurrent.futures",

@@ -13,6 +13,7 @@ from vespe.errors import InvalidDocument, StorageError
 from vespe.files import atomic, locations
 from vespe.files.digests import sha256
 from vespe.files.stamps import settled, stamp
+from vespe.lazy import zlib
 
 MANY: Final = 256
 """From so many directories on a name is looked up: fewer are read as fast."""
@@ -98,6 +99,4 @@ def _save(path: str, about: list[Any], lines: str) -> None:
 
 
 def _checksum(lines: str) -> int:
-    import zlib
-
     return zlib.crc32(lines.encode("utf-8"))
