@@ -1,6 +1,7 @@
 """`vespe init`."""
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -55,3 +56,24 @@ def test_p47_without_room_for_trust_no_project_is_made_and_the_next_init_makes_o
     assert said.code == 1 and "cannot make" in said.err and list((tmp_path / "new").iterdir()) == []
     (home / "state").unlink()
     assert command("init", str(tmp_path / "new"), "--json").document["made"] is True
+
+
+@pytest.fixture
+def open_umask() -> Iterator[None]:
+    before = os.umask(0)
+    yield
+    os.umask(before)
+
+
+def test_p41c_nothing_that_a_verb_makes_can_be_written_by_others_whatever_the_umask(
+    command: Command, open_umask: None, home: Path, project: Path
+) -> None:
+    (project / "in.jsonl").write_text('{"text": "a"}\n', encoding="utf-8")
+    for line in (
+        "tool create aa --type python_script", "kit activate file_io_without_git", "config set sandbox auto",
+        "schema --write", "tool run aa text=x", "batch aa in.jsonl -o out.jsonl", "tool copy read_file",
+        "connect claude-code", "tool sync", "trust --yes",
+    ):  # fmt: skip
+        assert command(*line.split()).code in (0, 1), line
+    made = {path for top in (home, project) for path in top.rglob("*") if not path.is_symlink() and path.stat().st_mode & 0o022}
+    assert made == {project / "in.jsonl"}

@@ -5,7 +5,7 @@ from typing import Final
 
 from vespe import defaults
 from vespe.documents import strict_json
-from vespe.errors import InvalidDocument, StorageError
+from vespe.errors import InvalidDocument
 from vespe.files import atomic
 from vespe.models import JsonObject
 
@@ -30,10 +30,7 @@ def write_published(directory: str) -> list[str]:
     """
     if os.path.islink(directory):
         raise InvalidDocument("is a symbolic link, which Vespe does not follow", path=directory)
-    try:
-        os.makedirs(directory, exist_ok=True)
-    except OSError as error:
-        raise StorageError("create", directory, error) from error
+    atomic.private_directory(directory, mode=0o755)
     paths = [os.path.join(directory, file_name(name)) for name in NAMES]
     for name, path in zip(NAMES, paths, strict=True):
         atomic.write_atomic(path, strict_json.dump_json(read_published(name)))
