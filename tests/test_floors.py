@@ -34,6 +34,7 @@ OWNERS = {
     "wasmtime": "calls.executors.wasm.child",
     "jsonschema_rs": "schemas.validator",
     "packaging": "calls.executors.script_environments",
+    "tomlkit": "documents.toml",
     "platformdirs": "files.locations",
     "hypothesis": "calls.fuzzing",
     "hypothesis_jsonschema": "calls.fuzzing",

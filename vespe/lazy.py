@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     import rich.table as rich_table
     import rich.text as rich_text
     import tiktoken
+    import tomlkit
     import yaml
 
 __all__ = [
@@ -105,6 +106,7 @@ __all__ = [
     "ssl",
     "tempfile",
     "tiktoken",
+    "tomlkit",
     "tomllib",
     "traceback",
     "urls",

@@ -155,7 +155,7 @@ class ReplayProvider:
         count = len(self._document["turns"])
         if self._turn < count:
             raise Diverged(
-                f"the recording {self._path} has {count} turns, and the conversation ended after {self._turn}",
+                f"the recording {self._path} has {count} turn{'' if count == 1 else 's'}, and the conversation ended after {self._turn}",
                 turn=self._turn + 1,
                 pointer=f"/turns/{self._turn}",
                 hint=_AGAIN,
@@ -164,7 +164,7 @@ class ReplayProvider:
     def _next(self, payload: JsonObject) -> JsonObject:
         recorded, number = self._document["turns"], self._turn + 1
         if number > len(recorded):
-            why = f"the recording {self._path} has {len(recorded)} turns, and this is request {number}"
+            why = f"the recording {self._path} has {len(recorded)} turn{'' if len(recorded) == 1 else 's'}, and this is request {number}"
             raise Diverged(why, turn=number, pointer=f"/turns/{number - 1}", hint=_AGAIN)
         found = recording_file.first_difference(recorded[number - 1]["request"], payload, masked=True) if self._compare else None
         if found:

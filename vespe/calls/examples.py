@@ -146,7 +146,9 @@ def _write_examples(tool: Tool, examples: list[JsonObject]) -> None:
     """
     path = os.path.join(tool.directory or "", defaults.CONFIG_FILE)
     if store.owner_of(path) is not None:
-        raise errors.Refused(f"{tool.name} belongs to an installed kit, whose bytes are pinned", hint="`vespe tool copy` makes it yours")
+        raise errors.Refused(
+            f"{tool.name} belongs to an installed kit, whose bytes are pinned", hint=f"`vespe tool copy {tool.name}` makes it yours"
+        )
     authoring.write_config(tool, {**tool.document, "examples": examples})
 
 

@@ -90,7 +90,9 @@ def _kits(project_dir: str | None) -> Iterator[Diagnosis]:
     found = roots.find_kits(project=kit_facts.root_if_any(project_dir))
     usable = [kit for kit in found if kit.problem is None]
     tools = sum(kit.tools for kit in usable)
-    yield Diagnosis(about="kits", state="ok" if usable else "warning", message=f"{len(usable)} kits with {tools} tools")
+    yield Diagnosis(
+        about="kits", state="ok" if usable else "warning", message=f"{report.count(len(usable), 'kit')} with {report.count(tools, 'tool')}"
+    )
     for named in roots.relative_roots():
         message = f"{defaults.ENV_KITS_PATH} names {named!r}, which is passed over: a relative path would be other kits in each project"
         yield Diagnosis(about="kits", state="warning", message=message)

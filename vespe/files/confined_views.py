@@ -21,7 +21,7 @@ def read_lines(directory: Directory, path: str, *, start_line: int = 1, line_cou
     lines[-1] = lines[-1][:-1]
     total = len(lines) - (not lines[-1])
     if start_line > max(total, 1):
-        raise InvalidArguments(f"{path} has {total} lines, and start_line is {start_line}")
+        raise InvalidArguments(f"{path} has {total} line{'' if total == 1 else 's'}, and start_line is {start_line}")
     end = None if line_count is None else start_line - 1 + line_count
     page = "".join(lines[start_line - 1 : end])
     if len(page) > MAX_READ:

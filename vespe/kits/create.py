@@ -69,10 +69,12 @@ def add_tool(kit: str | os.PathLike[str], draft: drafts.Draft) -> Tool:
     """
     directory = os.path.realpath(kit)
     if not os.path.isfile(os.path.join(directory, defaults.KIT_CONFIG_FILE)):
-        raise UsageError(f"{directory} is not a kit: it has no {defaults.KIT_CONFIG_FILE}", hint="`vespe kit create` makes a kit")
+        raise UsageError(f"{directory} is not a kit: it has no {defaults.KIT_CONFIG_FILE}", hint="`vespe kit create NAME` makes a kit")
     kit_id = os.path.basename(directory)
     if store.owner_of(directory) is not None:
-        raise Refused(f"{directory} is an installed kit, whose bytes are pinned", hint="`vespe tool copy` makes a tool of it yours")
+        raise Refused(
+            f"{directory} is an installed kit, whose bytes are pinned", hint=f"`vespe tool copy {kit_id}/TOOL` makes a tool of it yours"
+        )
     if beyond := [f"config.json at {pointer}: {text}" for pointer, text in excess(draft.document, limits_above(directory))]:
         raise InvalidTool(draft.name, beyond, path=directory)
     return authoring.create_tool(

@@ -13,6 +13,7 @@ from vespe.lint.rules import (
     portability,
     safety,
     schema,
+    second_judge,
     sets,
     shadowing,
     signature,
@@ -23,7 +24,7 @@ from vespe.lint.rules import (
 FAMILIES: Final[dict[str, tuple[AnyRule, ...]]] = {
     "layout": layout.RULES,
     "naming": naming.RULES,
-    "schema": (*schema.RULES, *constraints.RULES),
+    "schema": (*schema.RULES, *second_judge.RULES, *constraints.RULES),
     "portability": (*portability.RULES, *strict_requests.RULES, *vendor_subsets.RULES),
     "description": description.RULES,
     "safety": (*safety.RULES, *commands.RULES),

@@ -30,6 +30,10 @@ _PROBES: Final = ("\u0663", "\u00e9", "\u0663" * 4, "\u00e9" * 4, "a\u00e9", "\u
 """A digit, a letter and a space that only Python's classes hold."""
 
 
+_JUDGES_TROUBLES: Final = (RecursionError, re.error, AttributeError, TypeError, ValueError, ArithmeticError, LookupError)
+"""What jsonschema raises at a schema that it cannot read."""
+
+
 class ValidationError(ValueError):
     """What `meta.validate` raises: one error, of the shape that `explain.SchemaError` describes."""
 
@@ -112,6 +116,15 @@ def python_pattern(pattern: str) -> "re.Pattern[str]":
         return re.compile(re.sub(r"(\\.|\[(?:[^\]\\]|\\.)*\])|\$", lambda m: m[1] or r"\Z", pattern), re.ASCII)
     except (re.error, RecursionError, OverflowError) as error:
         raise ValueError(str(error)) from None
+
+
+def is_valid_in_python(schema: Any, instance: Any) -> bool:
+    """Say what Python's own jsonschema says of a value, as any program asks it; raises ValueError where it cannot judge."""
+    try:
+        draft: Any = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
+        return bool(draft(schema, registry=jsonschema_specifications.REGISTRY).is_valid(instance))
+    except (*_JUDGES_TROUBLES, referencing.exceptions.Unresolvable, jsonschema.exceptions.UnknownType) as error:
+        raise ValueError(f"cannot be judged: {error}") from None
 
 
 def differs_in_python(pattern: str) -> str | None:

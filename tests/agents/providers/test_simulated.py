@@ -44,7 +44,7 @@ def test_arguments_may_be_the_very_text_that_a_model_writes() -> None:
 def test_turns_come_in_order_and_then_no_more() -> None:
     provider = turns({"text": "one"}, {"text": "two"})
     assert [provider.create_message(USER)["content"] for _ in range(2)] == ["one", "two"]
-    with pytest.raises(Diverged, match="is exhausted: it has 2 turns, and this is request 3") as caught:
+    with pytest.raises(Diverged, match="is exhausted: request 3 of 2") as caught:
         provider.create_message(USER)
     assert (caught.value.turn, caught.value.pointer) == (3, "/turns")
 

@@ -87,7 +87,7 @@ class SimulatedProvider:
             return self._script.turns[self._turn]
         count, path = len(self._script.turns), self._script.path
         raise Diverged(
-            f"the script {path or 'of the simulated provider'} is exhausted: it has {count} turns, and this is request {count + 1}",
+            f"the script {path or 'of the simulated provider'} is exhausted: request {count + 1} of {count}",
             turn=count + 1,
             pointer="/turns",
             hint="add a turn to the script, or end the conversation earlier",

@@ -88,7 +88,7 @@ class Inputs:
 
     def _typed_row(self, header: list[str], row: list[str]) -> JsonObject:
         if len(row) != len(header):
-            raise ValueError(f"has {len(row)} cells, and the header {len(header)}")
+            raise ValueError(f"has {len(row)} cell{'' if len(row) == 1 else 's'}, and the header {len(header)}")
         properties = self.tool.input_schema.get("properties")
         known = properties if isinstance(properties, dict) else {}
         return {name: typed(text, known.get(name, {}), self.tool.input_schema) for name, text in zip(header, row, strict=True) if text}

@@ -20,4 +20,4 @@ def command(kit: str, output: str | None, as_json: bool) -> None:
         fields = ("kit_id", "path", "files", "size", "digest")
         report.emit_json({name: getattr(packed, name) for name in fields})
     else:
-        report.say(f"packed {packed.kit_id}: {packed.files} files, {packed.size} bytes, {packed.digest}, in {packed.path}")
+        report.say(f"packed {packed.kit_id}: {report.count(packed.files, 'file')}, {packed.size} bytes, {packed.digest}, in {packed.path}")

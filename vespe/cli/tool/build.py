@@ -66,7 +66,9 @@ def _of_kit(kit: str, name: str | None) -> Sequence[Tool]:
     if not os.path.isfile(os.path.join(place, defaults.KIT_CONFIG_FILE)):
         raise errors.UsageError(f"{place} is not a kit: it has no {defaults.KIT_CONFIG_FILE}")
     if store.owner_of(place) is not None:
-        raise errors.Refused(f"{place} is an installed kit, whose bytes are pinned", hint="`vespe tool copy` makes a tool of it yours")
+        raise errors.Refused(
+            f"{place} is an installed kit, whose bytes are pinned", hint=f"`vespe tool copy {kit_id}/TOOL` makes a tool of it yours"
+        )
     if name is None:
         entries: Sequence[Entry] = list(catalog.scan(place, scope=kit_id, kit_id=kit_id).values())
     else:

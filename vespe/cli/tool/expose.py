@@ -48,7 +48,7 @@ def command(patterns: tuple[str, ...], reset: bool, project_dir: str | None, as_
     said = _said(given)
     if not said and not reset:
         raise errors.UsageError(
-            "say what models should see", hint=f"vespe tool expose {patterns[0]} --search, --always, --never, --as NAME …"
+            "say what models should see", hint=f"`vespe tool expose {patterns[0]} --never`, or --search, --always, --as NAME"
         )
     _refuse_unknown(workspace, patterns, said)
 

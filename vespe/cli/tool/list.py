@@ -32,7 +32,7 @@ def command(
     one for every 4 characters of the definition as compact JSON.
     """
     if shape is not None and not sized:
-        raise errors.UsageError("--as goes with --size", hint="`vespe export --as API` prints the definitions themselves")
+        raise errors.UsageError("--as goes with --size", hint="`vespe export --as openai` prints the definitions themselves")
     workspace = open_workspace(project_dir)
     if kit_id is not None:
         _know(workspace, kit_id, everything)

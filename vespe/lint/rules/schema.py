@@ -4,10 +4,9 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from vespe.documents.pointers import pointer_to, resolve_pointer
+from vespe.documents.pointers import resolve_pointer
 from vespe.lint.base import Found, Rule, SchemaProblem, Subject
 from vespe.schemas.explain import describe, short
-from vespe.schemas.reference import differs_in_python
 from vespe.schemas.subschemas import IN_PLACE, REFERENCES
 
 TYPES: Final = frozenset(("string", "number", "integer", "boolean", "object", "array", "null"))
@@ -222,24 +221,6 @@ def _is_pattern(text: str) -> bool:
     return True
 
 
-def _pattern_dialect(subject: Subject) -> Iterator[Found]:
-    broken = {problem.pointer for problem in subject.schema_problems if problem.code == "pattern"}
-    for node in subject.nodes:
-        named = node.schema.get("patternProperties")
-        places = [("/pattern", node.schema.get("pattern"))]
-        places += [(f"/patternProperties{pointer_to((key,))}", key) for key in (named if isinstance(named, dict) else ())]
-        for below, pattern in places:
-            pointer = node.pointer + below
-            if isinstance(pattern, str) and pointer not in broken and (how := differs_in_python(pattern)):
-                yield Found(
-                    part=node.part,
-                    pointer=pointer,
-                    severity=None if how.startswith("cannot") else "info",
-                    message=f"in Python's jsonschema the pattern {short(pattern)} {how}",
-                    fix="write the characters out, such as [0-9] for \\d and [A-Za-z] for \\p{L}",
-                )
-
-
 def _simple(about: str, *, foreign: str | None, fix: str) -> Any:
     """Make the check of a kind of problem; in definitions that are not ours it has the severity `foreign`."""
 
@@ -362,14 +343,6 @@ RULES: Final[tuple[Rule, ...]] = (
         " definitions it is a warning.",
         bad='{"pattern": "^(?=.*\\\\d).+$"}', good='{"pattern": "\\\\d"}',
         check=_pattern,
-    ),
-    Rule(
-        code="schema-pattern-dialect", family="schema", severity="warning",
-        title="A pattern that Python's reference validator reads otherwise",
-        rationale="Many MCP servers, SDKs and editors' tools judge by Python's jsonschema, whose patterns are Python's: it crashes at"
-        " \\p{L} and (?<name>…), and its \\d, \\w and \\s hold the digits, letters and spaces of every script.",
-        bad='{"pattern": "^\\\\p{L}+$"}', good='{"pattern": "^[A-Za-z]+$"}',
-        check=_pattern_dialect,
     ),
     Rule(
         code="schema-open", family="schema", severity="warning", title="The inputs take names that nothing describes",

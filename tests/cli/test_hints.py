@@ -1,0 +1,79 @@
+"""Every command that a message, a help page or a page of the docs names is one that can be typed."""
+
+import ast
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+import vespe
+from vespe.cli import group as root
+
+ROOT = Path(vespe.__file__).resolve().parent.parent
+NAMED = re.compile(r"`vespe((?: [^`]*)?)`")
+AT_ONCE = re.compile(r"vespe ((?:[a-z][a-z-]*)(?: .*)?)", re.DOTALL)
+
+
+def texts(tree: ast.AST) -> Iterator[str]:
+    """Yield the strings of a module, an expression within one as the word X."""
+    within = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in ast.walk(node) if part is not node}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            yield "".join(str(part.value) if isinstance(part, ast.Constant) else "X" for part in node.values)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in within:
+            yield node.value
+
+
+def commands(text: str) -> Iterator[str]:
+    """Yield the command lines that a text names."""
+    yield from (found[1] for found in NAMED.finditer(text))
+    if alone := AT_ONCE.fullmatch(text):
+        yield f" {alone[1]}"
+
+
+def named() -> Iterator[tuple[str, str, bool]]:
+    """Yield each command line that is named, with its place, and whether it stands in a hint, which is typed as it is."""
+    for module in sorted((ROOT / "vespe").rglob("*.py")):
+        tree, place = ast.parse(module.read_text(encoding="utf-8")), str(module.relative_to(ROOT))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.keyword) and node.arg == "hint":
+                yield from ((place, line, True) for text in texts(node.value) for line in commands(text))
+        yield from ((place, found[1], False) for text in texts(tree) for found in NAMED.finditer(text))
+    for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+        text = page.read_text(encoding="utf-8")
+        yield from ((str(page.relative_to(ROOT)), found[1], False) for found in NAMED.finditer(text))
+
+
+def problem(line: str, *, whole: bool) -> str:
+    """Say why a command line could not be typed, or "" where it could; one that is not `whole` may lack arguments."""
+    words = shlex.split(re.sub(r"\s*(…|\.\.\.)\s*", " ", line).replace("\n", " ").replace("[", "").replace("]", ""))
+    command: click.Command = root
+    context = click.Context(root, info_name="vespe")
+    try:
+        while isinstance(command, click.Group) and words and not words[0].startswith("-") and not words[0].isupper():
+            name, found, words = command.resolve_command(context, words)
+            assert found is not None
+            command, context = found, click.Context(found, info_name=name, parent=context)
+        if not whole:
+            command.make_parser(context).parse_args(list(words))
+        elif isinstance(command, click.Group):
+            return "a group does nothing by itself"
+        else:
+            command.parse_args(context, list(words))
+    except click.UsageError as error:
+        return "" if error.format_message().endswith("requires an argument.") and not whole else error.format_message()
+    return ""
+
+
+def test_every_command_that_is_named_can_be_typed() -> None:
+    said = [*named()]
+    wrong = [f"{place}: vespe{line}: {why}" for place, line, whole in said if (why := problem(line, whole=whole))]
+    assert wrong == [] and sum(whole for _, _, whole in said) > 40
+
+
+@pytest.mark.parametrize("line", [" kit sink", " trust --yess", " tool copy", " kit", " export --as API"])
+def test_one_that_cannot_be_typed_is_noticed(line: str) -> None:
+    assert problem(line, whole=True)
