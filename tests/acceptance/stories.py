@@ -1,8 +1,7 @@
 """The stories of people with Vespe, played from a terminal with the installed command: `python -m tests.acceptance.stories [--only N]`.
 
 Each story begins in a fresh directory with a home of its own, and uses the Vespe that this Python has: that of a fresh clone, where its
-`./dev` made the environment. What needs a library's program, a window, a model's endpoint or a
-server of somebody else's is played by other tests and examples, and named here with the reason.
+`./dev` made the environment. A model is simulated, or answers on this machine; nothing is fetched from elsewhere.
 """
 
 import argparse
@@ -17,25 +16,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.acceptance import stories_of_programs
+
 Play = Callable[["Stage"], None]
 CALC = '''def calc(a: float, b: float = 2) -> float:
     """Add two numbers."""
     return a + b
 '''
-ELSEWHERE = {
-    2: "nine kinds of functions: tests/tools/python",
-    6: "requests with a body: tests/calls/executors",
-    20: "MCP over HTTP: tests/mcp_server",
-    24: "the library: tests/library",
-    25: "the library in asyncio: tests/calls",
-    16: "chat needs a person's terminal: tests/cli/agent",
-    26: "a window's main loop: tests/agents",
-    27: "handlers: tests/agents",
-    28: "adapters: tests/adapters",
-    30: "providers against endpoints on this machine: tests/agents",
-    31: "a script with dependencies needs a package index: tests/calls/executors",
-}
-"""Stories that a terminal alone does not play, and where they are."""
 
 
 @dataclass(frozen=True)
@@ -404,6 +391,7 @@ def ordered(stage: Stage) -> None:
 PLAYS: tuple[Play, ...] = (
     templates, git_log, own_script, http_key, shadowing, two_kits, kit_by_tag, colleague, linting, breaking, testing, recording, approvals,
     resuming, served, client_entries, server_as_kit, importing, exporting, cloned, own_kit, hostile, mistakes, monorepo, ordered,
+    *stories_of_programs.PLAYS,
 )  # fmt: skip
 STORIES: dict[int, Play] = {int((play.__doc__ or "").split()[0]): play for play in PLAYS}
 
@@ -433,8 +421,6 @@ def main() -> int:
             outcome, failed = f"FAILED {error!r:.600}\n       ", failed + 1
         sys.stdout.write(f"{outcome} {STORIES[number].__doc__}\n")
         sys.stdout.flush()
-    for number, where in () if only else ELSEWHERE.items():
-        sys.stdout.write(f"other  {number} {where}\n")
     return 1 if failed else 0
 
 

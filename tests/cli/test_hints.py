@@ -49,7 +49,9 @@ def named() -> Iterator[tuple[str, str, bool]]:
 
 def problem(line: str, *, whole: bool) -> str:
     """Say why a command line could not be typed, or "" where it could; one that is not `whole` may lack arguments."""
-    words = shlex.split(re.sub(r"\s*(…|\.\.\.)\s*", " ", line).replace("\n", " ").replace("[", "").replace("]", ""))
+    words = shlex.split(
+        re.sub(r"\s*(…|\.\.\.)\s*", " ", re.sub(r"(\w+)(\|\w+)+", r"\1", line)).replace("\n", " ").replace("[", "").replace("]", "")
+    )
     command: click.Command = root
     context = click.Context(root, info_name="vespe")
     try:
