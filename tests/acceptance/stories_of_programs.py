@@ -204,7 +204,7 @@ def chatting(stage: "Stage") -> None:
     stage.run("kit", "activate", "file_io_without_git")
     stage.script({"text": "Good day."})
     options = ("agent", "chat", "--provider", "simulated", "--script", "script.json")
-    shown = vespe_on_a_terminal(*options, cwd=stage.here, typed="hello\n/tools\n/quit\n", **stage.environment)
+    shown = vespe_on_a_terminal(*options, cwd=stage.here, typed="hello\n/tools\n/quit\n", **stage.environment)  # type: ignore[arg-type]  # all are variables
     assert "Good day." in shown and "read_file" in shown and "exit code" not in shown
 
 
@@ -219,28 +219,40 @@ def over_http(stage: "Stage") -> Iterator[tuple[str, str]]:
             line = server.stderr.readline()
             assert line, said
             said += line
-        yield found[1], token[1]
-        server.terminate()
-        server.communicate()
+        try:
+            yield found[1], token[1]
+        finally:
+            server.terminate()
+            server.communicate()
+
+
+def posted(url: str, request: dict[str, object], **headers: str) -> tuple[int, str, bytes]:
+    """Post a request as an MCP client does; return the status, the session and the answer."""
+    given = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-11-25"}
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    asked = urllib.request.Request(url, json.dumps({"jsonrpc": "2.0", **request}).encode(), given | named)
+    try:
+        with urllib.request.urlopen(asked, timeout=60) as answer:
+            return answer.status, answer.headers.get("Mcp-Session-Id", ""), answer.read()
+    except urllib.error.HTTPError as error:
+        return error.code, "", error.read()
 
 
 def http_serving(stage: "Stage") -> None:
     """20 Serve the project over HTTP: with the token a tool answers, without it nobody is heard."""
     stage.run("init")
     stage.run("kit", "activate", "file_io_without_git")
-    request = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "list_directory", "arguments": {"path": "."}}}
+    stage.write("notes.txt", "hi")
+    client = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    call = {"id": 2, "method": "tools/call", "params": {"name": "list_directory", "arguments": {"path": "."}}}
     with over_http(stage) as (url, token):
-        for given, status in ((f"Bearer {token}", 200), ("Bearer x", 401)):
-            headers = {
-                "Content-Type": "application/json", "Accept": "application/json, text/event-stream", "Authorization": given,
-                "MCP-Protocol-Version": "2025-11-25",
-            }  # fmt: skip
-            asked = urllib.request.Request(url, json.dumps(request).encode(), headers)
-            try:
-                with urllib.request.urlopen(asked, timeout=60) as answer:
-                    assert answer.status == status and any(b".vespe" in line for line in answer)
-            except urllib.error.HTTPError as error:
-                assert error.code == status
+        assert posted(url, call, Authorization="Bearer x")[0] == 401
+        said = {"Authorization": f"Bearer {token}"}
+        status, session, answer = posted(url, {"id": 1, "method": "initialize", "params": client}, **said)
+        assert status == 200, answer
+        posted(url, {"method": "notifications/initialized"}, Mcp_Session_Id=session, **said)
+        status, _, answer = posted(url, call, Mcp_Session_Id=session, **said)
+        assert status == 200 and b"notes.txt" in answer, answer
 
 
 def in_a_program(stage: "Stage") -> None:
