@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from vespe.kits.imports.made import Imported, Made, Selection
+from vespe.kits.imports.openapi.documents import Documents
 from vespe.kits.imports.openapi.importing import import_openapi
 from vespe.models import JsonObject
 
@@ -19,7 +20,7 @@ def imported(document: JsonObject, directory: Path, **selected: Any) -> Imported
     """Import a description from a file in `directory`."""
     file = directory / "api.json"
     file.write_text(json.dumps(document), encoding="utf-8")
-    return import_openapi(str(file), kit_id="kit", selection=Selection(**selected))
+    return import_openapi(Documents(str(file)), kit_id="kit", selection=Selection(**selected))
 
 
 def tool_of(said: JsonObject, directory: Path, *, path: str = "/x", method: str = "post", **more: Any) -> Made:

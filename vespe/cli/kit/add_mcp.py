@@ -10,7 +10,10 @@ from vespe import errors
 from vespe.calls.executors.mcp import exchange
 from vespe.calls.executors.mcp.exchange import Server, Surroundings
 from vespe.cli import kit_facts, options, report, tool_review
+from vespe.files import atomic
 from vespe.kits import mcp_kits, mcp_lock, roots
+from vespe.kits.imports import client_files
+from vespe.kits.imports.client_files import Found
 from vespe.kits.mcp_kits import Draft
 from vespe.models import JsonObject
 from vespe.processes import process
@@ -24,8 +27,9 @@ _PATIENCE_S = 120.0
 
 
 @click.command("add-mcp", epilog="Example: vespe kit add-mcp files -- npx -y @modelcontextprotocol/server-filesystem .")
-@click.argument("kit_id", metavar="NAME")
+@click.argument("kit_id", metavar="[NAME]", required=False)
 @click.argument("server_command", nargs=-1, metavar="[-- COMMAND...]")
+@click.option("--from", "source", metavar="FILE", help="Take the servers of a client's own file, or of a server.json; NAME takes one.")
 @click.option("--url", metavar="URL", help="A server that listens, over Streamable HTTP, instead of a command.")
 @click.option("--header", "headers", multiple=True, metavar="'NAME: VALUE'", help="A header for --url; a secret in it is ${env:NAME}.")
 @click.option(
@@ -38,8 +42,9 @@ _PATIENCE_S = 120.0
 @options.project_option
 @options.json_option
 def command(
-    kit_id: str,
+    kit_id: str | None,
     server_command: tuple[str, ...],
+    source: str | None,
     url: str | None,
     headers: tuple[str, ...],
     secrets: tuple[str, ...],
@@ -49,13 +54,20 @@ def command(
     yes: bool,
     project_dir: str | None,
     as_json: bool,
-) -> None:
+) -> int | None:
     """Start an MCP server, show its tools, and keep their definitions as the kit NAME among your own.
 
     Each call starts the server anew, with the same limits as every tool, and is refused where the server's definition is
     not the one that you approved: `--update` shows what changed. Without it, a kit of that name is never replaced. With
     `--activate` the project's lock names the server and its tools' digests, so that `vespe kit sync` makes the kit elsewhere.
     """
+    if source is not None:
+        if server_command or url or headers or secrets or update:
+            raise errors.UsageError("--from takes the servers as the file says them, and nothing beside it", hint="leave the rest out")
+        root = find_root(project_dir) if activate else None
+        return _add_all(source, kit_id, timeout_s=timeout_s, root=root, yes=yes, as_json=as_json)
+    if kit_id is None:
+        raise errors.UsageError("say what the kit is called, or --from FILE", hint="vespe kit add-mcp NAME -- COMMAND")
     if update and (server_command or url or headers or secrets or timeout_s):
         hint = f"to change it: `vespe kit remove {kit_id}`, and add it anew"
         raise errors.UsageError("--update is about the server that is known, and takes no other", hint=hint)
@@ -79,7 +91,8 @@ def command(
         project.set_active(root, (kit_id,), active=True)
     if here is not None and (root is not None or kit_id in mcp_lock.of_project(here)):
         mcp_lock.keep(here, (kit_id,))
-    return _tell(made, changes, done="updated" if update else "made", active=root is not None, as_json=as_json)
+    _tell(made, changes, done="updated" if update else "made", active=root is not None, as_json=as_json)
+    return None
 
 
 def _server(
@@ -187,3 +200,80 @@ def _tell(made: Draft, changes: tuple[str, ...], *, done: str, active: bool, as_
     if active:
         return report.say(f"active: {made.kit_id}")
     return report.say(f"`vespe kit activate {made.kit_id}` makes them available in a project")
+
+
+# All servers of a file
+
+
+def _add_all(file: str, name: str | None, *, timeout_s: float | None, root: str | None, yes: bool, as_json: bool) -> int:
+    """Make a kit of each server that FILE names, or of the one called `name`; return 1 where one of them could not be made.
+
+    Raises as `servers_in` does, UsageError for a name that the file does not have, Refused where nobody approves.
+    """
+    found = client_files.servers_in(atomic.read_bytes(os.path.realpath(file)), path=file)
+    if name is not None:
+        found = _named(found, name, file)
+    problems = [(one, problem) for one in found if (problem := one.problem or _taken(one))]
+    wanted = [one for one in found if not one.problem and not _taken(one)]
+    for one, problem in problems:
+        report.warn(report.one_line(f"{one.name} is left out: {problem}"))
+    for one in wanted:
+        report.say(f"\n{report.one_line(one.name)}, as the kit {one.kit_id}")
+        announce(one.server)
+        for note in one.notes:
+            report.say(f"  {report.one_line(note)}")
+    if wanted:
+        options.confirmed(f"Start or reach {report.count(len(wanted), 'server')}, to see their tools?", yes=yes)
+    made = [draft for one in wanted if (draft := _asked_or_left(one, timeout_s, problems)) is not None]
+    for draft in made:
+        report.say(f"\nthe kit {draft.kit_id}")
+        _show(draft, (), update=False)
+    if made:
+        total = sum(len(draft.tools) for draft in made)
+        options.confirmed(f"Approve {report.count(total, 'tool')} of {report.count(len(made), 'server')}?", yes=yes)
+    for draft in made:
+        mcp_kits.write(draft)
+    if root is not None and made:
+        project.set_active(root, tuple(draft.kit_id for draft in made), active=True)
+        mcp_lock.keep(root, tuple(draft.kit_id for draft in made))
+    _tell_all(made, problems, as_json=as_json)
+    return 1 if any(not one.is_off for one, _ in problems) else 0
+
+
+def _named(found: list[Found], name: str, file: str) -> list[Found]:
+    wanted = [one for one in found if name in (one.name, one.kit_id)] or (found if len(found) == 1 else [])
+    if not wanted:
+        raise errors.UsageError(f"{file} names no server {name!r}", hint=f"it names {', '.join(one.name for one in found[:12])}")
+    return wanted
+
+
+def _taken(one: Found) -> str:
+    if not one.problem and mcp_kits.taken(one.kit_id):
+        return f"there is a kit called {one.kit_id!r} already; `vespe kit add-mcp {one.kit_id} --update` asks its server again"
+    return ""
+
+
+def _asked_or_left(one: Found, timeout_s: float | None, problems: list[tuple[Found, str]]) -> Draft | None:
+    """Return the draft of one server's kit; what goes wrong with one keeps none of the others from being made."""
+    server: JsonObject = {**one.server, **({"timeout_s": timeout_s} if timeout_s else {})}
+    try:
+        mcp_kits.check_server(server)
+        return asked(one.kit_id, server)
+    except errors.Interrupted:
+        raise
+    except errors.VespeError as error:
+        problem = f"{error}{f' ({error.hint})' if error.hint else ''}"
+        problems.append((one, problem))
+        report.warn(report.one_line(f"{one.name} is left out: {problem}"))
+        return None
+
+
+def _tell_all(made: list[Draft], problems: list[tuple[Found, str]], *, as_json: bool) -> None:
+    if as_json:
+        kits = [{"kit_id": draft.kit_id, "path": mcp_kits.kit_path(draft.kit_id), "tools": [tool["name"] for tool in draft.tools.values()],
+                 "left_out": list(draft.left_out)} for draft in made]  # fmt: skip
+        report.emit_json({"kits": kits, "left_out": [{"server": one.name, "reason": problem} for one, problem in problems]})
+        return
+    report.say(f"made {report.count(len(made), 'kit')} of {report.count(len(made) + len(problems), 'server')}")
+    for draft in made:
+        report.say(f"  {draft.kit_id}: {report.count(len(draft.tools), 'tool')}; `vespe kit activate {draft.kit_id}` makes them available")

@@ -134,7 +134,8 @@ def _tell(imported: Imported, made: Written, target: str, *, changed: int | None
         report.say('  in each description.md under "Not as its source says", and in --json')
     if imported.unselected:
         report.say(f"  {report.count(imported.unselected, 'operation')} not selected")
-    _tell_cost(made)
+    if made.tools:
+        _tell_cost(made)
     report.next_step(f"vespe kit activate {made.kit_id}")
 
 

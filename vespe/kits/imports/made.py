@@ -1,16 +1,18 @@
 """What an import comes to, whatever it was made from: tools, those that could not be made, and what is worth a word."""
 
+import fnmatch
 import hashlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, TypeVar
 
 from vespe.documents import strict_json
 from vespe.documents.unseen import is_seen
 from vespe.files.trees import TreeFile
 from vespe.models import JsonObject
 
+T = TypeVar("T")
 Fetch: TypeAlias = Callable[[str], bytes]
 """Returns what is at an http:// or https:// address; raises VespeError. None stands for "nothing is fetched"."""
 _OUTSIDE: Final = re.compile(r"[^A-Za-z0-9_-]+")
@@ -100,3 +102,18 @@ def short(text: str, *, most: int = _MAX_DESCRIPTION) -> str:
     cut = text[: most - 1]
     end = max(cut.rfind(". "), cut.rfind(".\n"), cut.rfind("\n\n"))
     return cut[: end + 1].strip() if end > most // 2 else f"{cut.strip()}…"
+
+
+def selected(every: Sequence[T], selection: Selection, *, tags: Callable[[T], object], path: Callable[[T], str]) -> list[T]:
+    """Return what a selection wants of a source's parts, by their tags and by what `path` says of them."""
+    wanted = {tag.lower() for tag in selection.tags}
+
+    def fits(one: T) -> bool:
+        listed = tags(one)
+        own = {str(tag).lower() for tag in listed} if isinstance(listed, (list, tuple)) else set()
+        if wanted and not own & wanted:
+            return False
+        return not selection.paths or any(fnmatch.fnmatchcase(path(one), glob) for glob in selection.paths)
+
+    found = [one for one in every if fits(one)]
+    return found if selection.most is None else found[: selection.most]

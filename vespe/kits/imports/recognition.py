@@ -1,10 +1,22 @@
 """What kind of source somebody imports, found by looking at it; and the import of each kind."""
 
-from typing import Final
+import os
+from typing import Any, Final
 
+from vespe.errors import InvalidDocument, UsageError
+from vespe.kits.imports import docker_mcp, llm_functions, skills, utcp
 from vespe.kits.imports.made import Fetch, Imported, Selection
+from vespe.kits.imports.openapi import importing
+from vespe.kits.imports.openapi.documents import Documents, is_address
 
-KINDS: Final = ("openapi",)
+KINDS: Final = ("openapi", "utcp", "llm-functions", "docker-mcp", "skill", "mcp-json")
+_DOCUMENTS: Final[dict[str, Any]] = {
+    "openapi": (importing.is_openapi, importing.import_openapi, "an OpenAPI description: it has neither `openapi` nor `swagger`"),
+    "utcp": (utcp.is_manual, utcp.import_manual, "a UTCP manual: it has no `tools` with `inputs`"),
+    "docker-mcp": (docker_mcp.is_list, docker_mcp.import_list, "a list of tools as the Docker MCP registry keeps it"),
+}
+"""For each kind that is one document: whether it is one, its import, and what it is not."""
+_SERVERS: Final = frozenset(("mcpServers", "context_servers", "mcp_servers", "packages", "remotes"))
 
 
 def import_from(
@@ -12,8 +24,37 @@ def import_from(
 ) -> Imported:
     """Read `source`, a path or an address, as its kind of import does; the kind is found by looking where none is said.
 
-    Raises UsageError, InvalidDocument, StorageError, and what `fetch` raises.
+    `follow` lets references lead to addresses. Raises UsageError, InvalidDocument, StorageError, and what `fetch` raises.
     """
-    from vespe.kits.imports.openapi import importing
+    if kind == "mcp-json":
+        raise _servers(source)
+    if not is_address(source) and (kind in ("llm-functions", "skill") or os.path.isdir(source) or source.endswith((".sh", ".py", ".js"))):
+        return _directory(source, kit_id=kit_id, kind=kind, selection=selection)
+    documents = Documents(source, fetch=fetch, follow=follow)
+    value = documents.root.value
+    found = kind or next((name for name, (fits, _, _) in _DOCUMENTS.items() if fits(value)), None)
+    if found is None:
+        if isinstance(value, dict) and _SERVERS & value.keys():
+            raise _servers(source)
+        raise InvalidDocument(f"is of no kind that Vespe imports: {', '.join(KINDS)}", path=source, hint="say which one with --kind")
+    fits, make, said = _DOCUMENTS[found]
+    if not fits(value):
+        raise InvalidDocument(f"is not {said}", path=source)
+    imported: Imported = make(documents, kit_id=kit_id, selection=selection)
+    return imported
 
-    return importing.import_openapi(source, kit_id=kit_id, selection=selection, fetch=fetch, follow=follow)
+
+def _directory(source: str, *, kit_id: str, kind: str | None, selection: Selection) -> Imported:
+    if kind == "skill" or (kind is None and os.path.isfile(os.path.join(source, skills.FILE))):
+        return skills.import_skill(source, kit_id=kit_id, selection=selection)
+    inner = os.path.join(source, "tools.json")
+    if kind == "docker-mcp" or (kind is None and os.path.isfile(inner)):
+        return docker_mcp.import_list(Documents(inner), kit_id=kit_id, selection=selection)
+    if kind in (None, "llm-functions"):
+        return llm_functions.import_directory(source, kit_id=kit_id, selection=selection)
+    raise UsageError(f"{source} is a directory, and a source of the kind {kind} is one file", hint="name the file in it")
+
+
+def _servers(source: str) -> UsageError:
+    hint = f"`vespe kit add-mcp --from {source}` starts and asks them"
+    return UsageError(f"{source} names MCP servers, whose tools are seen only when they run", hint=hint)

@@ -13,6 +13,7 @@ from tests.support.loopback import Exchange, Loopback
 from vespe.calls.executors.base import Context
 from vespe.calls.executors.http_request import HttpRequest
 from vespe.kits.imports.made import Selection
+from vespe.kits.imports.openapi.documents import Documents
 from vespe.kits.imports.openapi.importing import import_openapi
 from vespe.models import Implementation, JsonObject, Tool
 
@@ -34,7 +35,7 @@ class Api:
         document = {**about, "info": {"title": "t", "version": "1"}, "servers": [{"url": f"http://{address}"}], "paths": paths}
         file = self.directory / "api.json"
         file.write_text(json.dumps(document), encoding="utf-8")
-        (made,) = import_openapi(str(file), kit_id="kit", selection=Selection()).tools
+        (made,) = import_openapi(Documents(str(file)), kit_id="kit", selection=Selection()).tools
         details = made.document["implementation_details"]
         (name,) = made.document["schema"]["input"]["properties"]
         implementation = Implementation(

@@ -1,11 +1,10 @@
 """An OpenAPI description as a kit: which operations it has, which are wanted, and the tool of each."""
 
-import fnmatch
 from collections.abc import Iterator
 from typing import Final
 
-from vespe.errors import InvalidDocument, UsageError
-from vespe.kits.imports.made import Fetch, Imported, LeftOut, Made, Selection, plain, short
+from vespe.errors import UsageError
+from vespe.kits.imports.made import Imported, LeftOut, Made, Selection, plain, selected, short
 from vespe.kits.imports.openapi import names, servers
 from vespe.kits.imports.openapi.documents import At, Documents, Unresolved
 from vespe.kits.imports.openapi.operations import Builder, Operation
@@ -19,21 +18,14 @@ def is_openapi(value: object) -> bool:
     return isinstance(value, dict) and ("openapi" in value or "swagger" in value or ("paths" in value and "info" in value))
 
 
-def import_openapi(source: str, *, kit_id: str, selection: Selection, fetch: Fetch | None = None, follow: bool = False) -> Imported:
-    """Read the description at `source`, a path or an address, and make a tool of each operation that is selected.
-
-    `fetch` reads addresses; `follow` lets references lead to them too. Raises InvalidDocument for what is no description, and as
-    `Documents` does.
-    """
-    documents = Documents(source, fetch=fetch, follow=follow)
-    if not is_openapi(documents.root.value):
-        raise InvalidDocument("is no OpenAPI description: it has neither `openapi` nor `swagger`", path=source)
+def import_openapi(documents: Documents, *, kit_id: str, selection: Selection) -> Imported:
+    """Make a tool of each operation that is selected; raises UsageError where none is."""
     operations, left_out = _operations(documents)
     every = names.tool_names((one.said.text("operationId"), one.method, one.path) for one in operations)
-    wanted = [(one, name) for one, name in zip(operations, every, strict=True) if _is_wanted(one, selection)]
-    if operations and not wanted:
+    pairs = list(zip(operations, every, strict=True))
+    chosen = selected(pairs, selection, tags=lambda pair: pair[0].tags, path=lambda pair: pair[0].path)
+    if operations and not chosen:
         raise UsageError(f"none of the {len(operations)} operations fits --tag and --path", hint=_offered(operations))
-    chosen = wanted if selection.most is None else wanted[: selection.most]
     builder = Builder(documents, kit_id=kit_id, server=selection.server)
     tools: list[Made] = []
     for one, name in chosen:
@@ -93,13 +85,6 @@ def _methods(item: At) -> Iterator[tuple[str, At]]:
             yield key.upper(), said
     for key, said in item.get("additionalOperations").items():
         yield key, said
-
-
-def _is_wanted(operation: Operation, selection: Selection) -> bool:
-    tags = {tag.lower() for tag in operation.tags}
-    if selection.tags and not tags & {tag.lower() for tag in selection.tags}:
-        return False
-    return not selection.paths or any(fnmatch.fnmatchcase(operation.path, glob) for glob in selection.paths)
 
 
 def _offered(operations: list[Operation]) -> str:
