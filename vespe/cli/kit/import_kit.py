@@ -150,4 +150,4 @@ def _tell_cost(made: Written) -> None:
         largest = sorted(tags.items(), key=lambda one: -one[1])[:_TOLD]
         if len(tags) > 1:
             report.say("  by tag: " + ", ".join(f"{tag} {tokens:,}" for tag, tokens in largest))
-        report.say("  take a part: --tag TAG, --path GLOB or --max N; or let a model search for what it needs: docs/search.md")
+        report.say(f"  take a part: --tag TAG, --path GLOB or --max N; or let models search: vespe tool expose '{made.kit_id}/*' --search")
