@@ -39,6 +39,7 @@ def test_a_reference_leads_into_other_files_relative_to_its_own(tmp_path: Path) 
         ("missing.json", "cannot be read"),
         ("ftp://example.com/a", "not a file"),
         ("a\0b.json", "not a file"),
+        ("\ud800.json", "not a file"),
     ],
 )
 def test_a_reference_that_leads_out_or_nowhere_is_not_followed(tmp_path: Path, reference: str, said: str) -> None:

@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from vespe.documents import pointers
 from vespe.documents.foreign import parse_foreign
+from vespe.documents.strict_json import repair_surrogates
 from vespe.errors import InvalidDocument, UsageError, VespeError
 from vespe.files import atomic
 from vespe.kits.imports.made import Fetch
@@ -99,7 +100,7 @@ class Documents:
         if _REMOTE.match(target):
             if not self._follow or self._fetch is None:
                 raise Unresolved(f"{reference} is at an address: --fetch lets it be fetched")
-        elif _SCHEME.match(target) or not self._directory or "\0" in target:
+        elif _SCHEME.match(target) or not self._directory or "\0" in target or repair_surrogates(target) != target:
             raise Unresolved(f"{reference} is not a file beside the description, nor an http:// or https:// address")
         elif os.path.commonpath([self._directory, os.path.realpath(target)]) != self._directory:
             raise Unresolved(f"{reference} is a file outside {os.path.basename(self._directory) or '/'}, the directory of the description")
