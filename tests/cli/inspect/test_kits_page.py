@@ -46,3 +46,14 @@ def test_a_source_that_moved_is_told_with_what_it_changes(project: Path, reposit
     assert "good day" in changed
     assert 'class="new"' in changed
     assert (project / ".vespe/kits.lock.json").read_bytes() == pinned  # nothing was installed
+
+
+def test_a_kit_from_a_folder_is_not_said_to_be_up_to_date(project: Path, tmp_path: Path) -> None:
+    folder = write_kit(tmp_path, "folder")
+    python_tool(folder / "tool-hello", "hello", 'return "hello"')
+    assert vespe("kit", "install", str(folder), "--yes", cwd=project).returncode == 0
+    pages = Pages(project)
+    asked = pages.follow(pages.post("kits"))
+    assert "A folder or a file has no ref to ask about" in asked
+    assert "up to date" not in asked
+    assert "nothing changes" in pages.follow(pages.post("kits", kit="folder"))

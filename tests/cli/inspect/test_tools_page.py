@@ -37,5 +37,4 @@ def test_reasons_are_sentences() -> None:
     assert tools_page.reason(Row(entry=entry(problem="no schema"), status="broken")) == "no schema"
     assert "tool-b has the same name" in tools_page.reason(Row(entry=entry(), status="shadowed", shadowed_by="tool-b"))
     assert "not active" in tools_page.reason(Row(entry=entry(), status="inactive"))
-    assert "vespe trust" in tools_page.reason(Row(entry=entry(), status="available"), untrusted=True)
     assert tools_page.reason(Row(entry=entry(), status="available")) == ""

@@ -7,6 +7,7 @@ from typing import Any
 from vespe.cli import kit_facts, tool_review
 from vespe.cli.inspect.page import Page, Redirect, Visit
 from vespe.errors import VespeError
+from vespe.git.commit_id import is_commit
 from vespe.kits import lock, roots, sync
 from vespe.kits.lock import LockedKit
 from vespe.projects import user_config
@@ -15,9 +16,9 @@ from vespe.records import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class News:
-    """What a source said of a kit: `now` is the commit or the newer tag, `why` the reason why it could not be asked.
+    """What a source said of a kit: `now` is the commit that its ref means, `newer` a newer tag, `why` the reason why it was not asked.
 
-    `lines` say what the next version changes, where that was looked at.
+    `lines` say what the next version changes, where that was looked at; `can_look` where it can be.
     """
 
     ref: str
@@ -25,6 +26,7 @@ class News:
     newer: str
     why: str
     lines: tuple[str, ...] = ()
+    can_look: bool = False
 
 
 def show(visit: Visit) -> Page:
@@ -60,11 +62,19 @@ def _asked(visit: Visit) -> dict[str, News]:
         news |= {
             kit_id: News(ref="", now="", newer="", why="nothing from its source is approved here") for kit_id in kits.keys() - known.keys()
         }
-        news |= {kit_id: News(ref=kit.ref or "", now="", newer="", why="") for kit_id, kit in known.items()}
+        news |= {kit_id: _unasked(kit) for kit_id, kit in known.items()}
         for moved in sync.moved_refs(known, path):
-            told = News(ref=moved.source.ref or "", now=(moved.commit or "")[:12], newer=moved.newer or "", why=moved.why)
+            now = (moved.commit or "")[:12]
+            told = News(ref=moved.source.ref or "", now=now, newer=moved.newer, why=moved.why, can_look=bool(now and not moved.why))
             news |= dict.fromkeys(moved.kit_ids, told)
     return news
+
+
+def _unasked(kit: LockedKit) -> News:
+    """Return what is known of a kit before its source says that anything moved."""
+    if kit.commit is None:
+        return News(ref="", now="", newer="", why="a folder or a file has no ref to ask about", can_look=True)
+    return News(ref=kit.ref or "", now="", newer="", why="it is pinned to one commit" if is_commit(kit.ref) else "")
 
 
 def _changes_of(visit: Visit, kit_id: str) -> dict[str, News]:

@@ -15,7 +15,7 @@ _COLUMN: Final = 162
 _LINE: Final = 46
 _HEAD: Final = 54
 _BOX: Final = 30
-_FITS: Final = 18
+_FITS: Final = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +58,7 @@ def show(visit: Visit) -> Page:
             by_name.setdefault(row.entry.name, []).append(row)
     meant = {name: rows for name, rows in by_name.items() if (words.lower() in name.lower() if words else len(rows) > 1)}
     order = [scope.name for scope in workspace.scopes]
-    shown = list(meant.items())[:MOST]
+    shown = sorted(meant.items(), key=lambda named: all(row.status in ("available", "inactive") for row in named[1]))[:MOST]
     used = [name for name in order if any(row.entry.scope == name for _, rows in shown for row in rows)]
     labels = {scope.name: "" if scope.ordered else "by scope/name alone" if scope.active else "not active" for scope in workspace.scopes}
     context: dict[str, Any] = {

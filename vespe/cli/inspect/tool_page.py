@@ -30,7 +30,8 @@ def show(visit: Visit) -> Page:
     scope, uid = visit.words
     row = visit.project.row(scope, uid)
     entry = row.entry
-    context: dict[str, Any] = {"row": row, "entry": entry, "reason": reason(row), "tool": None, "namesakes": _namesakes(visit, row)}
+    context: dict[str, Any] = {"row": row, "entry": entry, "reason": reason(row), "tool": None, "refusal": None}
+    context["namesakes"] = _namesakes(visit, row)
     context["sources"] = sources_of(entry.path)
     context["calls"] = _history(visit, row)
     try:

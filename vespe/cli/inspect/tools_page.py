@@ -64,13 +64,13 @@ def _shown(project: Inspected, window: Sequence[Row]) -> list[dict[str, Any]]:
                 "about": entry.description,
                 "status": row.status,
                 "state": "untrusted" if stopped else row.status,
-                "reason": reason(row, untrusted=stopped),
+                "reason": reason(row),
             }
         )
     return found
 
 
-def reason(row: Row, *, untrusted: bool = False) -> str:
+def reason(row: Row) -> str:
     """Say why a tool has its status, "" where nothing needs saying."""
     if row.entry.problem:
         return row.entry.problem
@@ -78,4 +78,4 @@ def reason(row: Row, *, untrusted: bool = False) -> str:
         return f"{row.shadowed_by} has the same name in a scope that comes before"
     if row.status == "inactive":
         return "its kit is not active here"
-    return "nothing runs here before `vespe trust`" if untrusted else ""
+    return ""
