@@ -86,3 +86,10 @@ def test_the_package_itself_loads_nothing_until_a_name_is_used() -> None:
     code = "import sys, vespe; print(sorted(m for m in sys.modules if m.startswith('vespe.')))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, encoding="utf-8", check=True)
     assert done.stdout.strip() == "['vespe.defaults']"
+
+
+def test_a_program_that_only_calls_loads_nothing_that_reads_or_writes_python() -> None:
+    python = "('vespe.tools.python', 'vespe.tools.drafts')"
+    code = f"import sys; from vespe import Project; print([m for m in sys.modules if m.startswith({python})])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, encoding="utf-8", check=True)
+    assert done.stdout.strip() == "[]"

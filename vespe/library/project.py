@@ -10,16 +10,14 @@ from vespe import errors
 from vespe.calls.in_process import in_thread
 from vespe.calls.path import CallPath, open_path
 from vespe.calls.registry import ToolRegistry
-from vespe.library.function_tools import FunctionTool, function_tool
-from vespe.library.new_tools import ToolDraft, drafted
 from vespe.models import Call, Entry, JsonObject, Outcome, ProjectConfig, Resolution, Tool
 from vespe.projects import project as projects
-from vespe.projects import project_tools
-from vespe.projects.init import found_project
 from vespe.projects.workspace import Workspace, fingerprint, open_workspace, workspace_of
 
 if TYPE_CHECKING:
     from vespe.calls.executors.mcp.sessions import Sessions
+    from vespe.library.function_tools import FunctionTool
+    from vespe.library.new_tools import ToolDraft
     from vespe.processes.workers import Workers
 
 _Given = TypeVar("_Given")
@@ -98,6 +96,8 @@ class Project:
     @classmethod
     def init(cls, path: str | os.PathLike[str] = ".", *, registry: ToolRegistry | None = None) -> "Project":
         """Make a directory a project and trust it, since it is the caller's own; one that is there already is only opened."""
+        from vespe.projects.init import found_project
+
         return cls(found_project(path).root, registry=registry)
 
     @property
@@ -126,6 +126,8 @@ class Project:
         assert project.call("double", n=21).unwrap() == 42
         ```
         """
+        from vespe.library.function_tools import function_tool
+
         made = function_tool(given)
         if made is None:
             self.registry.register(given, name=name)  # type: ignore[type-var]  # it refuses what is neither
@@ -135,7 +137,7 @@ class Project:
         return given
 
     def create_tool(
-        self, name: str, schema: JsonObject | None = None, implementation_details: JsonObject | None = None, **draft: Unpack[ToolDraft]
+        self, name: str, schema: JsonObject | None = None, implementation_details: JsonObject | None = None, **draft: "Unpack[ToolDraft]"
     ) -> Tool:
         """Make a project tool and trust it: from its schema and implementation, a template's `type`, or a `source`.
 
@@ -152,6 +154,9 @@ class Project:
         assert project.call("shout", text="hi").unwrap() == "hi!"
         ```
         """
+        from vespe.library.new_tools import drafted
+        from vespe.projects import project_tools
+
         return project_tools.create_tool(self.root, drafted(name, schema, implementation_details, draft=draft))
 
     def load_tool(self, uid: str) -> Tool:
@@ -262,7 +267,7 @@ class Project:
             self._path, self._stamps = replace(self._path, workspace=_laid(self._given)), now
         return self._path
 
-    def _own(self, name: str) -> FunctionTool | None:
+    def _own(self, name: str) -> "FunctionTool | None":
         made, decorated = self._functions.get(name, (None, False))
         return made if decorated and name in self.registry else None
 

@@ -1,12 +1,14 @@
 """The library's verbs as functions: each takes the project however the caller has it."""
 
 import os
-from typing import TypeAlias, Unpack
+from typing import TYPE_CHECKING, TypeAlias, Unpack
 
 from vespe.errors import UsageError
-from vespe.library.new_tools import ToolDraft
 from vespe.library.project import Project
 from vespe.models import JsonObject, Outcome, ProjectConfig, Resolution, Tool
+
+if TYPE_CHECKING:
+    from vespe.library.new_tools import ToolDraft
 
 ProjectLike: TypeAlias = Project | ProjectConfig | str | os.PathLike[str] | None
 """A project however the caller has it: itself, a configuration, its directory, or None for the one that is found from here."""
@@ -18,7 +20,7 @@ def create_tool(
     implementation_details: JsonObject | None = None,
     *,
     project: ProjectLike = None,
-    **draft: Unpack[ToolDraft],
+    **draft: "Unpack[ToolDraft]",
 ) -> Tool:
     """Make a tool in a project; see `Project.create_tool`."""
     return _on_disk(project).create_tool(name, schema, implementation_details, **draft)
