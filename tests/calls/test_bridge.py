@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.agents.agents_on_disk import NUMBER, READ_ONLY, Bench, call, results
+from tests.benchmarks.tool_search import bridged, synthetic
 from vespe import Limits
 from vespe.agents.providers.simulated import SimulatedProvider
 from vespe.calls.bridge import OWN, Bridge
@@ -204,3 +205,8 @@ def test_a_bridge_hides_a_tool_that_has_the_name_of_one_of_its_own(bench: Bench)
     bridge = Bridge({"search_tools": tools["greet"]} | dict(tools), frozenset(["search_tools", "status"]))
     assert list(bridge.declared) == ["status", *OWN] and bridge.declared["search_tools"] is OWN["search_tools"]
     assert bridge.inner("call_tool", '{"name": "greet"}') == ("greet", {}) and bridge.unknown("x").error is not None
+
+
+def test_a_bridge_in_the_place_of_a_thousand_tools_costs_at_most_a_hundredth_of_their_tokens() -> None:
+    every, few = bridged(synthetic(1_000))
+    assert few * 100 <= every
