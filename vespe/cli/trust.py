@@ -9,7 +9,7 @@ from vespe.cli import options, report, tool_review
 from vespe.lazy import tempfile
 from vespe.projects import project
 from vespe.projects.workspace import find_root
-from vespe.trust import approvals, review
+from vespe.trust import approvals, gate, review
 from vespe.trust.review import Review
 
 if TYPE_CHECKING:
@@ -61,7 +61,9 @@ def _show(shown: Review, *, paged: bool) -> None:
     if former and (same := [tool.name or tool.uid for tool in shown.tools if tool.uid not in differing]):
         where = f"approved in {shown.former.same_at}" if shown.former.same_at else "approved before"
         lines.append(f"\n{report.count(len(same), 'tool')}, the same as you {report.one_line(f'{where}: ' + ', '.join(same))}")
-    lines.append(f"\ntools are taken from, in this order: {report.one_line(', '.join(shown.scopes))}")
+    places = [name for name in shown.scopes if not name.startswith(gate.VIEW)]
+    lines.append(f"\ntools are taken from, in this order: {report.one_line(', '.join(places))}")
+    lines += [report.one_line(name) for name in shown.scopes if name not in places]
     lines += [f"\nbelongs to no tool: {report.one_line(path)}" for path in shown.others]
     lines += [f"\ncannot be approved: {report.one_line(path)} ({why})" for path, why in shown.odd.items()]
     if shown.former.changes:

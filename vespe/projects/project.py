@@ -3,6 +3,7 @@
 import copy
 import os
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Final
 
 from vespe import defaults
@@ -133,7 +134,7 @@ def set_active(root: str | os.PathLike[str], kit_ids: Iterable[str], *, active: 
     if active:
         from vespe.trust import gate
 
-        gate.carry_over(before, tuple(dict.fromkeys((*before.active_kits, *wanted))))
+        gate.carry_over(before, replace(before, active_kits=tuple(dict.fromkeys((*before.active_kits, *wanted)))))
     return config
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from vespe import defaults
+from vespe.documents import strict_json
 from vespe.errors import NotTrusted, ProjectNotFound, Refused, StorageError, UsageError
 from vespe.files import digests, identity, ownership, stamps, walk
 from vespe.files.digests import File, Tree
@@ -18,6 +19,9 @@ from vespe.trust.approvals import Approval
 
 TOOLS = (defaults.PROJECT_DIR, defaults.TOOLS_DIR)
 PREFIX = f"{defaults.TOOLS_DIR}/"
+VIEW = "models see "
+"""With what an entry of `scopes_of` begins that is about how a tool is shown, and is not a place."""
+_ADDED = ("as", "preset", "description")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,12 +115,24 @@ def check(config: ProjectConfig, tool_directory: str | None = None, *, environ: 
 def scopes_of(config: ProjectConfig) -> tuple[str, ...]:
     """Return where a configuration looks for names, in order, and the active kits that it has beside: what is approved with the bytes.
 
+    Behind them stands what it says of tools to models: their names, descriptions and presets.
+
     Whether a kit is on this machine is not asked: one that comes later was chosen already.
     """
     named = [config.active_kits if name == defaults.ACTIVE_KITS else (name,) for name in config.tool_resolution_order]
     known = {defaults.PROJECT_TOOLS, *config.active_kits}
     ordered = dict.fromkeys(name for names in named for name in names if name in known)
-    return (*ordered, *(f"{kit} (by kit/name alone)" for kit in dict.fromkeys(config.active_kits) if kit not in ordered))
+    beside = (f"{kit} (by kit/name alone)" for kit in dict.fromkeys(config.active_kits) if kit not in ordered)
+    return (*ordered, *beside, *_shown_otherwise(config))
+
+
+def _shown_otherwise(config: ProjectConfig) -> Iterator[str]:
+    """Yield what a project's `tools` add to what models are told and calls are given; what they take away needs nobody's word."""
+    said = config.document.get("tools")
+    for pattern, given in sorted(said.items()) if isinstance(said, dict) else ():
+        added = {key: given[key] for key in _ADDED if key in given} if isinstance(given, dict) else {}
+        if added:
+            yield f"{VIEW}{pattern} as {strict_json.compact_json(added)}"
 
 
 def approval_of(config: ProjectConfig, tree: Tree) -> Approval | None:
@@ -126,15 +142,15 @@ def approval_of(config: ProjectConfig, tree: Tree) -> Approval | None:
     return approval if approval and _keeps_to(approval.scopes, scopes_of(config)) else None
 
 
-def carry_over(before: ProjectConfig, active_kits: tuple[str, ...]) -> None:
-    """Let the approval that holds for a project hold with these active kits too: for a change that its user asked for."""
+def carry_over(before: ProjectConfig, after: ProjectConfig) -> None:
+    """Let the approval that holds for a project hold with another configuration too: for a change that its user asked for."""
     root = os.path.realpath(before.root)
     if approved_place(root) or not approvals.any_content():
         return
     tree = walk.scan(root, *TOOLS)
     approval, place = approval_of(before, tree), identity.place_of(root)
     if approval and place:
-        approvals.store_content(place, tree, secrets=approval.secrets, scopes=scopes_of(replace(before, active_kits=active_kits)))
+        approvals.store_content(place, tree, secrets=approval.secrets, scopes=scopes_of(after))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,7 +177,9 @@ def former_approval(config: ProjectConfig, tree: Tree) -> Former:
         return Former(changes=_outdated(root))
     changed = digests.changes(approval.files or {}, tree, prefix=PREFIX)
     added = [name for name in scopes if name not in approval.scopes]
-    changed += tuple(f"{name} became one of the places that tools are taken from" for name in added)
+    changed += tuple(
+        f"{name} now" if name.startswith(VIEW) else f"{name} became one of the places that tools are taken from" for name in added
+    )
     if not added and not _keeps_to(approval.scopes, scopes):
         changed += (f"names are looked for in another order: {', '.join(scopes)}",)
     return Former(approval=approval, changes=changed, same_at=None if changed else approval.path)

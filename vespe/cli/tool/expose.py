@@ -12,6 +12,7 @@ from vespe.models import JsonObject, JsonValue
 from vespe.projects import project
 from vespe.projects.view import EXPOSURES, TOOLS, Rule
 from vespe.projects.workspace import Workspace, open_workspace
+from vespe.trust import gate
 
 _HELP: Final = {
     "always": "Declare it to models in every mode.",
@@ -64,7 +65,7 @@ def command(patterns: tuple[str, ...], reset: bool, project_dir: str | None, as_
         if not tools:
             del document[TOOLS]
 
-    project.update_config(workspace.root, change)
+    gate.carry_over(workspace.config, project.update_config(workspace.root, change))
     _tell(open_workspace(workspace.root), patterns, as_json)
     return 0
 

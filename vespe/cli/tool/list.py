@@ -66,15 +66,13 @@ def command(
 
 def _as_models(workspace: Workspace, rows: Sequence[Row], as_json: bool) -> None:
     """Print the tools as `tools` of the project's config.json shows them to models, `never` exposed ones left out."""
-    from vespe.tools.effects import effects_of
-
     shown = workspace.shown([workspace.load(row.entry) for row in rows])
     for sentence in shown.left_out:
         report.warn(sentence)
     view = workspace.view
     found = [(tool, view.exposure(tool.itself) or "-") for tool in shown.tools.values()]
     if as_json:
-        report.emit_json({"tools": [_seen(tool, exposed) | {"effects": effects_of(tool)} for tool, exposed in found]})
+        report.emit_json({"tools": [_seen(tool, exposed) for tool, exposed in found]})
         return
     from vespe.tools.effects import effects_of
 
@@ -95,6 +93,7 @@ def _seen(tool: Tool, exposed: str) -> JsonObject:
     preset = tool.behind.preset if tool.behind else {}
     hidden = sorted(tool.behind.hidden) if tool.behind else []
     known: JsonObject = {"name": tool.name, "is": _behind(tool), "uid": tool.uid, "description": tool.description}
+    known |= {"effects": effects_of(tool)}
     return known | {"input_schema": tool.input_schema, "preset": preset, "hidden": hidden, "expose": None if exposed == "-" else exposed}
 
 
