@@ -111,6 +111,15 @@ def test_the_set_up_commands_of_the_pages_are_the_ones_that_the_gate_runs() -> N
     assert "$ " + "\n$ ".join(SET_UP) in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
+def test_a_picture_brings_all_that_it_shows() -> None:
+    asked = {
+        path.name: found
+        for path in (ROOT / "docs").rglob("*.svg")
+        if (found := re.findall(r"(?:href|url|src|@import)[=( ]+[^)#]{0,3}(?:https?:|//)", path.read_text(encoding="utf-8")))
+    }
+    assert asked == {}
+
+
 def test_every_relative_link_leads_to_a_file() -> None:
     dead = [
         f"{page.name}: {target}"
