@@ -1,4 +1,4 @@
-"""The terminal's pictures in README and docs: real runs on a pseudo-terminal of 80 columns, as SVG, light and dark. `./dev casts` writes them."""
+"""The terminal's pictures in README and docs: real runs on a pseudo-terminal of 80 columns, as SVG, light and dark."""
 
 import io
 import os
@@ -46,7 +46,11 @@ DARK: Final = TerminalTheme(
 )
 FORMAT: Final = """<svg class="rich-terminal" viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">
 <style>
-.{unique_id}-matrix {{ font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; font-size: {char_height}px; line-height: {line_height}px; }}
+.{unique_id}-matrix {{
+  font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace;
+  font-size: {char_height}px;
+  line-height: {line_height}px;
+}}
 {styles}
 </style>
 <defs>
