@@ -74,9 +74,7 @@ def render() -> None:
     with tempfile.TemporaryDirectory() as directory:
         home, project = Path(directory) / "home", Path(directory) / "shop"
         project.mkdir(parents=True)
-        os.environ |= {"HOME": str(home), "VESPE_LIVE": "0"} | {
-            f"XDG_{n}_HOME": str(home / n) for n in ("CONFIG", "DATA", "STATE", "CACHE")
-        }
+        os.environ |= {"HOME": str(home)} | {f"XDG_{n}_HOME": str(home / n) for n in ("CONFIG", "DATA", "STATE", "CACHE")}
         (project / "calc.py").write_text(CALC, encoding="utf-8")
         (project / "model.json").write_text(MODEL, encoding="utf-8")
         vespe_on_a_terminal("init", cwd=project)
