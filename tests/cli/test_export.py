@@ -109,3 +109,12 @@ def test_strict_mode_is_openai_s(command: Command) -> None:
 
 def test_a_tool_that_is_not_there_is_not_found(command: Command) -> None:
     assert command("export", "--as", "openai", "nothing").code == 3
+
+
+def test_declarations_are_written_to_a_file_and_compared(project: Path, command: Command) -> None:
+    assert command("export", "--as", "typescript").out.startswith("// The tools as functions")
+    assert command("export", "--as", "python-stubs", "--check").code == 2
+    assert command("export", "--as", "python-stubs", "-o", "tools.pyi").code == 0
+    assert command("export", "--as", "python-stubs", "-o", "tools.pyi", "--check").code == 0
+    (project / "tools.pyi").write_text("", encoding="utf-8")
+    assert command("export", "--as", "python-stubs", "-o", "tools.pyi", "--check").code == 1

@@ -1,13 +1,21 @@
 """`vespe export`: tools as a model API's requests carry them."""
 
+import os
 from dataclasses import replace
 from typing import Final
 
 import click
 
 from vespe import errors
+<<<<<<< HEAD
 from vespe.adapters import SHAPES, modes, openai_strict
+=======
+from vespe.adapters import SHAPES, openai_strict
+from vespe.adapters.type_declarations import LANGUAGES, declarations
+>>>>>>> d8d1905 (Pack a kit for clients: skill, plugin, bundle, registry entry; declare tools in Python and TypeScript; serve a kit without a project)
 from vespe.cli import options, report
+from vespe.documents import strict_json
+from vespe.files import atomic
 from vespe.models import JsonObject, Tool
 from vespe.projects.workspace import open_workspace
 
@@ -17,36 +25,75 @@ STRICT: Final = tuple(name for name in SHAPES if name.startswith("openai"))
 
 @click.command("export", epilog="Example: vespe export --as openai --strict read_file write_file")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.option("--as", "shape", type=click.Choice(list(SHAPES)), required=True, help="Whose shape.")
+@click.option("--as", "shape", type=click.Choice([*SHAPES, *LANGUAGES]), required=True, help="Whose shape, or which language.")
 @click.option("--strict", is_flag=True, help="Rewrite each schema for OpenAI's strict mode, or say what it cannot be given.")
+<<<<<<< HEAD
 @click.option("--native", is_flag=True, help="Defer all but what is always exposed, and let the API search (anthropic, openai-responses).")
 @options.project_option
 @options.json_option
 def command(names: tuple[str, ...], shape: str, strict: bool, native: bool, project_dir: str | None, as_json: bool) -> int:
+=======
+@click.option("-o", "--output", metavar="FILE", type=click.Path(dir_okay=False), help="Write to FILE, not to stdout.")
+@click.option("--check", is_flag=True, help="Write nothing; exit with 1 where FILE is not what would be written.")
+@options.project_option
+@options.json_option
+def command(
+    names: tuple[str, ...], shape: str, strict: bool, output: str | None, check: bool, project_dir: str | None, as_json: bool
+) -> int:
+>>>>>>> d8d1905 (Pack a kit for clients: skill, plugin, bundle, registry entry; declare tools in Python and TypeScript; serve a kit without a project)
     """Print tools as a JSON array in a model API's shape; without a name, every available tool.
+
+    python-stubs and typescript are declarations of the tools as functions, for editors and type checkers. The same tools give the
+    same bytes.
 
     Strict mode takes a part of JSON Schema: what is optional becomes required and nullable, objects are closed. Where a schema
     cannot be said in it, nothing is printed but each reason with its JSON Pointer, and the exit code is 1.
     """
     if strict and shape not in STRICT:
         raise errors.UsageError(f"--strict is OpenAI's strict mode, which {shape} does not have", hint=f"use --as {' or '.join(STRICT)}")
+<<<<<<< HEAD
     if strict and native:
         raise errors.UsageError("--strict and --native do not go together", hint="leave one of them out")
+=======
+    if check and output is None:
+        raise errors.UsageError("--check compares with a file", hint="add -o FILE")
+>>>>>>> d8d1905 (Pack a kit for clients: skill, plugin, bundle, registry entry; declare tools in Python and TypeScript; serve a kit without a project)
     workspace = open_workspace(project_dir)
     for warning in workspace.warnings:
         report.warn(warning)
     tools = [workspace.shown_tool(name) for name in names] if names else list(workspace.shown().tools.values())
+<<<<<<< HEAD
     if native:
         view = workspace.view
         exposed = [tool.name for tool in tools if view.exposure(tool.itself) == "always"]
         report.emit_json(modes.deferred(tools, always=exposed, api=shape))
         return 0
+=======
+    if shape in LANGUAGES:
+        return _put(declarations(tools, shape), output, check=check)
+>>>>>>> d8d1905 (Pack a kit for clients: skill, plugin, bundle, registry entry; declare tools in Python and TypeScript; serve a kit without a project)
     refused: list[JsonObject] = []
     definitions = [_definition(tool, shape, strict=strict, refused=refused) for tool in tools]
     if refused:
         _refuse(refused, as_json=as_json)
         return 1
+    if output is not None:
+        return _put(strict_json.dump_json(definitions), output, check=check)
     report.emit_json(definitions)
+    return 0
+
+
+def _put(text: str, output: str | None, *, check: bool) -> int:
+    if output is None:
+        click.echo(text, nl=False)
+        return 0
+    data = text.encode("utf-8")
+    if check:
+        same = os.path.exists(output) and atomic.read_bytes(output) == data
+        report.say(f"{output} is as the tools give it" if same else f"{output} is not what the tools give: run it without --check")
+        return int(not same)
+    atomic.write_atomic(output, data)
+    report.say(f"wrote {output}")
     return 0
 
 

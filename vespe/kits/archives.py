@@ -212,7 +212,7 @@ def pack_kit(which: str, target: str | None = None) -> Packed:
     All files of the directory are in it but `.git`, byte code and other archives. Raises KitNotFound, NotFound,
     InvalidDocument for a broken kit, Refused for an entry that could not be installed, StorageError.
     """
-    directory = _directory(which)
+    directory = kit_directory(which)
     config = os.path.join(directory, defaults.KIT_CONFIG_FILE)
     document = strict_json.read_object(config)
     kit_id = document.get("kit_id")
@@ -235,7 +235,8 @@ def pack_kit(which: str, target: str | None = None) -> Packed:
     return Packed(kit_id=kit_id, path=path, files=len(packed), size=len(data), digest=digests.digest_of(packed))
 
 
-def _directory(which: str) -> str:
+def kit_directory(which: str) -> str:
+    """Return the directory of the kit that is there, or has that id; raises KitNotFound, NotFound."""
     if os.sep not in which and not which.startswith(".") and not os.path.isdir(which):
         return roots.find_kit(which).path
     if not os.path.lexists(os.path.join(which, defaults.KIT_CONFIG_FILE)):

@@ -169,10 +169,10 @@ def _directories(root: str, *, links: bool) -> list[str]:
 
 
 def _count_tools(kit: str) -> int:
-    return sum(1 for name in _tool_directories(kit) if os.path.lexists(f"{kit}/{name}/{defaults.CONFIG_FILE}"))
+    return sum(1 for name in tool_directories(kit) if os.path.lexists(f"{kit}/{name}/{defaults.CONFIG_FILE}"))
 
 
-def _tool_directories(kit: str) -> Iterator[str]:
+def tool_directories(kit: str) -> Iterator[str]:
     try:
         with os.scandir(kit) as entries:
             yield from (e.name for e in entries if e.name.startswith(_TOOL_PREFIX) and e.is_dir(follow_symlinks=False))

@@ -41,6 +41,7 @@ class ServedTools:
         trusted: bool = False,
         selection: Selection | None = None,
         keep_arguments: bool = False,
+        directory: str | None = None,
     ) -> None:
         self._registry = registry if registry is not None else ToolRegistry()
         self._selection = selection or Selection()
@@ -53,7 +54,7 @@ class ServedTools:
             keep_arguments=keep_arguments,
             sessions=self._sessions,
         )
-        self._path = replace(path, workers=self._workers)
+        self._path = replace(path, workers=self._workers, directory=directory)
         self._live = cast(OpenProject, self._path.live)
         self._lock = threading.RLock()
         self._taint = Taint()

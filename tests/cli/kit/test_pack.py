@@ -4,6 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from tests.support.ondisk import write_kit
+
 Command = Callable[..., Any]
 
 
@@ -15,3 +17,14 @@ def test_a_shipped_kit_is_packed_and_said_as_data(command: Command, tmp_path: Pa
 def test_nothing_to_pack_is_exit_3_and_nowhere_to_write_exit_1(command: Command) -> None:
     assert command("kit", "pack").code == 3
     assert command("kit", "pack", "file_io_with_git", "-o", "/dev/null/x.kit").code == 1
+
+
+def test_a_form_for_clients_is_written_compared_and_told_in_json(project: Path, command: Command) -> None:
+    write_kit(project, "k")
+    pack = ("kit", "pack", "./k", "--as", "skill", "-o", "out")
+    assert command(*pack, "--json").document["changed"] == ["k/SKILL.md"]
+    assert command(*pack, "--check").code == 0
+    (project / "out/k/SKILL.md").write_text("mine", encoding="utf-8")
+    other = command(*pack, "--check")
+    assert other.code == 1 and "out/k/SKILL.md is not what the kit gives" in other.err
+    assert command("kit", "pack", "./k", "--check").code == 2

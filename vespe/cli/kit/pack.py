@@ -1,23 +1,82 @@
-"""`vespe kit pack`: a kit as one file."""
+"""`vespe kit pack`: a kit as one file, or in a form that clients look for."""
+
+import os
+from collections.abc import Callable
+from typing import Final
 
 import click
 
 from vespe.cli import options, report
+from vespe.errors import UsageError
 from vespe.kits import archives
+from vespe.kits.packing.forms import Files, PackedKit, read_kit
+
+FORMS: Final = ("kit", "skill", "plugin", "mcpb", "server-json")
 
 
-@click.command("pack", epilog="Example: vespe kit pack team_tools -o team_tools.kit")
+@click.command("pack", epilog="Example: vespe kit pack team_tools --as plugin -o plugins/team-tools")
 @click.argument("kit", metavar="[KIT|DIR]", default=".")
-@click.option("-o", "--output", metavar="FILE", help="Where to write it; default: KIT.kit here.")
+@click.option(
+    "--as", "form", type=click.Choice(FORMS), default="kit", show_default=True,
+    help="kit: one file that `vespe kit install` takes; skill: SKILL.md for clients that read skills; plugin: for Claude Code, Codex, "
+    "Cursor and Gemini CLI; mcpb: a bundle for desktop clients; server-json: the entry of the MCP registry.",
+)  # fmt: skip
+@click.option("-o", "--output", metavar="PATH", help="The file (of --as kit) or the directory to write; default: here.")
+@click.option("--check", is_flag=True, help="Write nothing; exit with 1 where what is there is not what the kit gives.")
 @options.json_option
-def command(kit: str, output: str | None, as_json: bool) -> None:
-    """Write a kit, by its id or its directory (the working directory by default), as one file that `vespe kit install` takes.
+def command(kit: str, form: str, output: str | None, check: bool, as_json: bool) -> int:
+    """Write a kit, by its id or its directory (the working directory by default), in a form that others take.
 
-    The same content gives the same bytes, whoever packs it and wherever.
+    The same content gives the same bytes, whoever packs it and wherever, so that --check in CI says whether what is committed is
+    what the kit would give.
     """
+    if form != "kit":
+        return _pack_for_clients(read_kit(kit), form, output or ".", check=check, as_json=as_json)
+    if check:
+        raise UsageError("--check is for the forms that are committed", hint="add --as skill, plugin, mcpb or server-json")
     packed = archives.pack_kit(kit, output)
     if as_json:
         fields = ("kit_id", "path", "files", "size", "digest")
         report.emit_json({name: getattr(packed, name) for name in fields})
     else:
         report.say(f"packed {packed.kit_id}: {report.count(packed.files, 'file')}, {packed.size} bytes, {packed.digest}, in {packed.path}")
+    return 0
+
+
+def _pack_for_clients(kit: PackedKit, form: str, directory: str, *, check: bool, as_json: bool) -> int:
+    from vespe.kits.packing import writing
+
+    files = _form(form)(kit)
+    own = f"kits/{kit.kit_id}"
+    executable = frozenset(f"{own}/{path}" for path in kit.executable)
+    changed = writing.differences(directory, files, own=own) if check else writing.write(directory, files, own=own, executable=executable)
+    count = report.count(len(files), "file")
+    if as_json:
+        said = {"kit_id": kit.kit_id, "as": form, "directory": os.path.abspath(directory)}
+        report.emit_json(said | {"files": sorted(files), "changed": changed})
+    elif check:
+        for path in changed:
+            report.error(f"{os.path.join(directory, path)} is not what the kit gives")
+        report.say(f"{len(changed)} of {count} differ" if changed else f"{count} as the kit gives")
+    else:
+        report.say(f"packed {kit.kit_id} as {form}: {count} in {directory}, {len(changed)} written")
+        report.next_step(_NEXT[form].format(directory=directory, name=kit.dashed))
+    return int(check and bool(changed))
+
+
+def _form(name: str) -> Callable[[PackedKit], Files]:
+    from vespe.kits.packing.bundle import bundle
+    from vespe.kits.packing.plugin import plugin
+    from vespe.kits.packing.server_json import server_json
+    from vespe.kits.packing.skill import skill
+
+    forms: dict[str, Callable[[PackedKit], Files]] = {"skill": skill, "plugin": plugin, "mcpb": bundle, "server-json": server_json}
+    return forms[name]
+
+
+_NEXT: Final = {
+    "skill": "put {directory}/{name} into .agents/skills or .claude/skills of a project, or into ~/.claude/skills",
+    "plugin": "`claude --plugin-dir {directory}` tries it in Claude Code; `gemini extensions link {directory}` in Gemini CLI",
+    "mcpb": "open {directory}/{name}.mcpb with a desktop client; the machine needs `vespe` on PATH",
+    "server-json": "attach {name}.mcpb to the release that it names, then `mcp-publisher publish`",
+}

@@ -6,6 +6,7 @@ import os
 
 import click
 
+from vespe import errors
 from vespe.adapters.modes import MODES
 from vespe.cli import options, report
 from vespe.cli.mcp import http as mcp_http
@@ -13,6 +14,7 @@ from vespe.mcp_server import stdio
 from vespe.mcp_server.calls_in_flight import MAX_CALLS
 from vespe.mcp_server.selection import Selection
 from vespe.mcp_server.tools import ServedTools
+from vespe.projects.kit_project import project_of_kit
 from vespe.projects.workspace import open_workspace
 
 
@@ -31,6 +33,10 @@ from vespe.projects.workspace import open_workspace
 )  # fmt: skip
 @click.option("--max-calls", type=click.IntRange(1, 256), default=MAX_CALLS, show_default=True, help="Calls that run at once.")
 @click.option("--log-arguments", is_flag=True, help="Keep the arguments of calls in the log, not only their digest.")
+@click.option(
+    "--kit-dir", metavar="DIR", type=click.Path(file_okay=False, exists=True),
+    help="Serve the kit in DIR alone, without a project: its tools start in the working directory. For plugins and bundles.",
+)  # fmt: skip
 @mcp_http.http_options
 @options.trust_option
 @options.project_option
@@ -43,6 +49,7 @@ def command(
     ask: str,
     max_calls: int,
     log_arguments: bool,
+    kit_dir: str | None,
     trusted: bool,
     project_dir: str | None,
 ) -> int:
@@ -53,7 +60,13 @@ def command(
     disk changes for the client too. It ends when stdin does, at Ctrl-C and at SIGTERM, and no tool's process outlives it.
     """
     selection = Selection(kits=kits, names=names, read_only=read_only, ask=ask, mode=mode)
-    with ServedTools(open_workspace(project_dir), trusted=trusted, selection=selection, keep_arguments=log_arguments) as tools:
+    directory = None
+    if kit_dir is not None:
+        if project_dir is not None:
+            raise errors.UsageError("--kit-dir serves a kit without a project", hint="leave --project out")
+        project_dir, directory = project_of_kit(kit_dir), os.getcwd()
+    workspace = open_workspace(project_dir)
+    with ServedTools(workspace, trusted=trusted, selection=selection, keep_arguments=log_arguments, directory=directory) as tools:
         _serve(tools, http, max_calls=max_calls)
     return 0
 

@@ -1,0 +1,24 @@
+"""A kit as a plugin of four clients."""
+
+import json
+from pathlib import Path
+
+from tests.kits.packing.test_forms import shop_kit
+from vespe.kits.packing.forms import read_kit
+from vespe.kits.packing.plugin import plugin
+
+
+def test_each_client_finds_its_manifest_the_skill_and_the_server(tmp_path: Path) -> None:
+    files = plugin(read_kit(str(shop_kit(tmp_path))))
+    manifests = [json.loads(files[path]) for path in files if path.endswith("plugin.json") or path == "gemini-extension.json"]
+    assert (
+        len(manifests) == 4 and {one["name"] for one in manifests} == {"shop-tools"} and {one["version"] for one in manifests} == {"1.0.0"}
+    )
+    assert "skills/shop-tools/SKILL.md" in files and "kits/shop_tools/kit_config.json" in files
+    entry = json.loads(files[".mcp.json"])["mcpServers"]["shop-tools"]
+    assert entry["args"][-1] == "${CLAUDE_PLUGIN_ROOT}/kits/shop_tools" and entry["env"] == {"SHOP_KEY": "${SHOP_KEY}"}
+
+
+def test_no_path_of_this_machine_and_no_value_of_a_secret_is_in_it(tmp_path: Path) -> None:
+    files = plugin(read_kit(str(shop_kit(tmp_path))))
+    assert not [path for path, data in files.items() if str(tmp_path).encode() in data]
