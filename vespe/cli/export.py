@@ -7,12 +7,8 @@ from typing import Final
 import click
 
 from vespe import errors
-<<<<<<< HEAD
 from vespe.adapters import SHAPES, modes, openai_strict
-=======
-from vespe.adapters import SHAPES, openai_strict
 from vespe.adapters.type_declarations import LANGUAGES, declarations
->>>>>>> d8d1905 (Pack a kit for clients: skill, plugin, bundle, registry entry; declare tools in Python and TypeScript; serve a kit without a project)
 from vespe.cli import options, report
 from vespe.documents import strict_json
 from vespe.files import atomic
@@ -27,20 +23,21 @@ STRICT: Final = tuple(name for name in SHAPES if name.startswith("openai"))
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--as", "shape", type=click.Choice([*SHAPES, *LANGUAGES]), required=True, help="Whose shape, or which language.")
 @click.option("--strict", is_flag=True, help="Rewrite each schema for OpenAI's strict mode, or say what it cannot be given.")
-<<<<<<< HEAD
 @click.option("--native", is_flag=True, help="Defer all but what is always exposed, and let the API search (anthropic, openai-responses).")
-@options.project_option
-@options.json_option
-def command(names: tuple[str, ...], shape: str, strict: bool, native: bool, project_dir: str | None, as_json: bool) -> int:
-=======
 @click.option("-o", "--output", metavar="FILE", type=click.Path(dir_okay=False), help="Write to FILE, not to stdout.")
 @click.option("--check", is_flag=True, help="Write nothing; exit with 1 where FILE is not what would be written.")
 @options.project_option
 @options.json_option
 def command(
-    names: tuple[str, ...], shape: str, strict: bool, output: str | None, check: bool, project_dir: str | None, as_json: bool
+    names: tuple[str, ...],
+    shape: str,
+    strict: bool,
+    native: bool,
+    output: str | None,
+    check: bool,
+    project_dir: str | None,
+    as_json: bool,
 ) -> int:
->>>>>>> d8d1905 (Pack a kit for clients: skill, plugin, bundle, registry entry; declare tools in Python and TypeScript; serve a kit without a project)
     """Print tools as a JSON array in a model API's shape; without a name, every available tool.
 
     python-stubs and typescript are declarations of the tools as functions, for editors and type checkers. The same tools give the
@@ -51,36 +48,26 @@ def command(
     """
     if strict and shape not in STRICT:
         raise errors.UsageError(f"--strict is OpenAI's strict mode, which {shape} does not have", hint=f"use --as {' or '.join(STRICT)}")
-<<<<<<< HEAD
     if strict and native:
         raise errors.UsageError("--strict and --native do not go together", hint="leave one of them out")
-=======
     if check and output is None:
         raise errors.UsageError("--check compares with a file", hint="add -o FILE")
->>>>>>> d8d1905 (Pack a kit for clients: skill, plugin, bundle, registry entry; declare tools in Python and TypeScript; serve a kit without a project)
     workspace = open_workspace(project_dir)
     for warning in workspace.warnings:
         report.warn(warning)
     tools = [workspace.shown_tool(name) for name in names] if names else list(workspace.shown().tools.values())
-<<<<<<< HEAD
     if native:
         view = workspace.view
         exposed = [tool.name for tool in tools if view.exposure(tool.itself) == "always"]
-        report.emit_json(modes.deferred(tools, always=exposed, api=shape))
-        return 0
-=======
+        return _put(strict_json.dump_json(modes.deferred(tools, always=exposed, api=shape)), output, check=check)
     if shape in LANGUAGES:
         return _put(declarations(tools, shape), output, check=check)
->>>>>>> d8d1905 (Pack a kit for clients: skill, plugin, bundle, registry entry; declare tools in Python and TypeScript; serve a kit without a project)
     refused: list[JsonObject] = []
     definitions = [_definition(tool, shape, strict=strict, refused=refused) for tool in tools]
     if refused:
         _refuse(refused, as_json=as_json)
         return 1
-    if output is not None:
-        return _put(strict_json.dump_json(definitions), output, check=check)
-    report.emit_json(definitions)
-    return 0
+    return _put(strict_json.dump_json(definitions), output, check=check)
 
 
 def _put(text: str, output: str | None, *, check: bool) -> int:
