@@ -72,7 +72,8 @@ def command(
 
 def _put(text: str, output: str | None, *, check: bool) -> int:
     if output is None:
-        click.echo(text, nl=False)
+        for line in text.splitlines():
+            report.emit(line)
         return 0
     data = text.encode("utf-8")
     if check:
