@@ -23,22 +23,26 @@ COMMAND = (sys.executable, "-m", "vespe", "batch", "count", "in.jsonl", "-o", "o
 
 def children_of(pid: int) -> list[int]:
     """Return the processes below one, itself left out."""
-    found: list[int] = []
-    queue = [pid]
+    parents: dict[int, list[int]] = {}
+    for entry in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            fields = (entry / "stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
+            parents.setdefault(int(fields[1]), []).append(int(entry.name))
+    found, queue = list[int](), [pid]
     while queue:
-        pid = queue.pop()
-        for listed in Path(f"/proc/{pid}/task").glob("*/children"):  # threads have children of their own
-            with contextlib.suppress(OSError):
-                below = [int(child) for child in listed.read_text(encoding="ascii").split()]
-                found += below
-                queue += below
+        below = parents.get(queue.pop(), [])
+        found += below
+        queue += below
     return found
 
 
-def kill_at_random(process: "subprocess.Popen[bytes]", rng: random.Random, *, longest_s: float) -> str:
-    """Kill the driver or one of its processes after a random while; returns which, or "done" where it ended before."""
+def kill_at_random(process: "subprocess.Popen[bytes]", rng: random.Random, notes: Path) -> str:
+    """Kill the driver or one of its processes a random while after it called; returns which, or "done" where it ended before."""
+    before = len(calls_in(notes))
+    while process.poll() is None and len(calls_in(notes)) == before:
+        time.sleep(0.01)
     try:
-        process.wait(rng.uniform(0.1, longest_s))
+        process.wait(rng.uniform(0.0, 0.5))
         return "done"
     except subprocess.TimeoutExpired:
         below = children_of(process.pid)
@@ -57,7 +61,7 @@ def torn(directory: Path, *, points: int, inputs: int, engine: str, read_only: b
     rng, happened = random.Random(seed), Counter[str]()
     root = make_project(directory / ("again" if read_only else "once"), tools=1)
     notes = counting_tool(root, "count", read_only=read_only)
-    (root / "in.jsonl").write_text("".join(f'{{"n": {n}}}\n' for n in range(inputs)), encoding="utf-8")
+    (root / "in.jsonl").write_text("".join(f'{{"n": {n}, "s": 0.05}}\n' for n in range(inputs)), encoding="utf-8")
     argv, kills = [*COMMAND, "--on", engine], 0
     while True:
         with (root / "said.log").open("ab") as log:
@@ -66,7 +70,7 @@ def torn(directory: Path, *, points: int, inputs: int, engine: str, read_only: b
         if kills >= points:
             process.wait()
             break
-        killed = kill_at_random(process, rng, longest_s=4.0 if engine == "dask" else 2.0)
+        killed = kill_at_random(process, rng, notes)
         happened[killed] += 1
         kills += 1
         if killed != "the driver":
@@ -92,7 +96,7 @@ def main() -> None:
         make_home(Path(scratch))
         for read_only in (True, False):
             began = time.perf_counter()
-            happened = torn(Path(scratch), points=points, inputs=40 * points, engine=engine, read_only=read_only)
+            happened = torn(Path(scratch), points=points, inputs=20 * points, engine=engine, read_only=read_only)
             print(f"{engine}, {'read-only' if read_only else 'once'}: {dict(happened)}, {time.perf_counter() - began:.0f} s", flush=True)
 
 

@@ -14,7 +14,7 @@ from vespe.models import Call, Failure, Outcome, Tool
 
 _TASK_S: Final = 1.0
 """How long a chunk should take: long against the milliseconds that a task costs, short against losing a worker."""
-_TASKS_PER_S: Final = 200
+_TASKS_PER_S: Final = 100
 """How many chunks a driver and a scheduler get through: with more workers than these, chunks are longer."""
 _FIRST: Final = 8
 _LARGEST: Final = 5_000

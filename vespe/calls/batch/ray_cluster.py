@@ -42,6 +42,12 @@ def _connect(address: str, plan: Plan) -> None:
         raise MissingExtra("a batch on Ray", extra="ray", module="ray") from None
     except ConnectionError as error:
         raise SourceUnavailable(f"no Ray cluster answers at {address}: {error}", hint="`ray start --head` prints its address") from None
+    except ValueError as error:  # Ray as it is installed without its client says so by this
+        if "ray[client]" not in str(error):
+            raise
+        raise MissingExtra("a batch on a Ray cluster elsewhere", extra="ray", module="ray[client]") from None
+    except RuntimeError as error:
+        raise SourceUnavailable(f"Ray does not start here: {error}", hint="Ray says more in /tmp/ray/session_latest/logs") from None
 
 
 class _Ray:
