@@ -106,7 +106,7 @@ def draft_from_function(source: str, *, name: str | None = None, fields: Mapping
         why = "a tool runs what is approved with it, and an approval does not cover the project's other code"
         raise UsageError(
             f"{file} names a module, and {why}",
-            hint=f"`--from {module}:{function}` copies the file; a function that needs its package is registered in-process",
+            hint=f"`--from {module}:{function}` copies the file; with --in-place it runs where it stands, in the project's environment",
         )
     if not file or not function.isidentifier():
         raise UsageError(f"{source!r} does not name a function", hint="write it as FILE.py:function")

@@ -19,12 +19,13 @@ from vespe.tools import drafts, new_tool
 @click.argument("name")
 @click.option("--type", "kind", metavar="TYPE", help=f"Begin with a template: {', '.join((*new_tool.TYPES, drafts.IN_PROCESS))}.")
 @click.option("--from", "source", metavar="FILE.py:function", help="Copy the file; derive the schema from the function's signature.")
+@click.option("--in-place", is_flag=True, help="With --from PACKAGE.MODULE:function: run it where it stands, in the project's .venv.")
 @field_options.field_options
 @click.option("--kit", metavar="DIR", help="Make it in this kit, whose directory you edit, and not in the project.")
 @click.option("--edit", "then_edit", is_flag=True, help="Open the new tool in your editor.")
 @options.project_option
 @options.json_option
-def command(name: str, kind: str | None, source: str | None, **given: Any) -> None:
+def command(name: str, kind: str | None, source: str | None, in_place: bool, **given: Any) -> None:
     """Make a tool that runs at once, for you to edit.
 
     With `--url` alone it is an http_request, and with `--schema` alone it has no implementation: a function that is registered
@@ -36,7 +37,9 @@ def command(name: str, kind: str | None, source: str | None, **given: Any) -> No
         raise click.UsageError("give either --type or --from", click.get_current_context())
     if source is not None and (fields.keys() & {"path", "entrypoint"}):
         raise click.UsageError("--from names the file and the function already", click.get_current_context())
-    draft = drafts.draft_from_function(source, name=name, fields=fields) if source else drafts.draft_tool(name, kind or "", fields=fields)
+    if in_place and source is None:
+        raise click.UsageError("--in-place goes with --from", click.get_current_context())
+    draft = _draft(name, kind or "", source, in_place=in_place, fields=fields, project_dir=given["project_dir"])
     if given["kit"] is not None:
         root, tool = given["kit"], add_tool(given["kit"], draft)
     else:
@@ -45,6 +48,16 @@ def command(name: str, kind: str | None, source: str | None, **given: Any) -> No
     _made(tool, root, draft.notes, given["as_json"])
     if given["then_edit"]:
         editor.edit(tool.directory or "")
+
+
+def _draft(name: str, kind: str, source: str | None, *, in_place: bool, fields: Mapping[str, Any], project_dir: str | None) -> drafts.Draft:
+    if source is None:
+        return drafts.draft_tool(name, kind, fields=fields)
+    if not in_place:
+        return drafts.draft_from_function(source, name=name, fields=fields)
+    from vespe.tools.in_place import draft_in_place
+
+    return draft_in_place(source, name=name, fields=fields, directory=find_root(project_dir))
 
 
 def _implied(given: Mapping[str, Any], source: str | None) -> str | None:
