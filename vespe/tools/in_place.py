@@ -16,7 +16,7 @@ _ROOTS: Final = (".", "src")
 _START: Final = """#!/bin/sh
 # Starts the project's own Python: that of its .venv, else the one on PATH.
 for python in .venv/bin/python python3; do
-    command -v "$python" >/dev/null 2>&1 && exec "$python" -I "$(dirname "$0")/call.py"
+    command -v "$python" >/dev/null 2>&1 && exec "$python" -I -B "$(dirname "$0")/call.py"
 done
 echo "there is neither .venv/bin/python nor python3" >&2
 exit 1
