@@ -2,6 +2,7 @@
 
 import re
 import socket
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -9,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.inspect.conftest import stock
 from tests.cli.inspect.test_gate import EVERY_PAGE
 from tests.support.browser import Browser, Page
+from tests.support.http_serving import gone, noted
 from tests.support.inspecting import Inspecting, inspecting
 from tests.support.ondisk import vespe
 
@@ -33,6 +36,25 @@ def test_outside_a_project_it_says_so(home: Path, tmp_path: Path) -> None:
     done = vespe("inspect", cwd=tmp_path)
     assert done.returncode == 3
     assert "no project here" in done.stderr
+
+
+def test_without_the_extra_it_says_which_one_and_serves_nothing(project: Path) -> None:
+    code = "import sys; sys.modules['jinja2'] = None; from vespe.cli import main; sys.exit(main(['inspect']))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=project, capture_output=True, text=True, encoding="utf-8", check=False)
+    assert done.returncode == 2
+    assert 'pip install "vespe[inspect]"' in done.stderr
+
+
+def test_a_signal_ends_it_with_what_it_runs(project: Path, tmp_path: Path) -> None:
+    with inspecting(stock(project)) as fresh:
+        fresh.open().get("tool/project_tools/tool-read")
+        fresh.post("tool/project_tools/tool-read", {})
+        caller = threading.Thread(target=fresh.post, args=("tool/project_tools/tool-nap", {"in:mark": str(tmp_path / "mark")}))
+        caller.start()
+        pid = noted(tmp_path / "mark")
+        assert fresh.stop() == 130
+        caller.join()
+    assert gone(pid)
 
 
 def test_the_link_opens_the_pages_in_one_browser_and_leaves_its_address(project: Path, browser: Browser) -> None:
@@ -99,12 +121,33 @@ def test_nothing_that_a_project_says_runs_in_the_page(page: Page, inspected: Ins
         assert page.run("document.querySelectorAll('img[onerror], script:not([src])').length") == 0
 
 
+def test_a_call_that_runs_is_stopped_with_all_its_processes(page: Page, inspected: Inspecting, tmp_path: Path) -> None:
+    page.open(f"{inspected.origin}{inspected.room}tool/project_tools/tool-nap")
+    page.run(f"document.querySelector('#f1').value = {str(tmp_path / 'mark')!r}; 0")
+    # The debugger is not heard while an answer is waited for, so the page itself presses the button.
+    page.run("const pressed = setInterval(() => document.querySelector('.running button')?.click(), 3000); 0")
+    page.run("document.querySelector('form.inputs .primary').click(); 0")
+    assert gone(noted(tmp_path / "mark"))
+    assert "stopped" in page.text
+
+
+def test_a_log_that_is_followed_shows_further_calls(page: Page, inspected: Inspecting) -> None:
+    page.open(f"{inspected.origin}{inspected.room}log")
+    page.run("document.querySelector('[data-follow]').click(); 0")
+    rows = page.run("document.querySelectorAll('table.calls tbody tr').length")
+    inspected.post("tool/project_tools/tool-read", {})
+    page.wait(f"document.querySelectorAll('table.calls tbody tr').length > {rows}")
+
+
 def test_a_page_is_read_without_script_and_its_forms_work(browser: Browser, inspected: Inspecting) -> None:
     status, page = inspected.get("tool/project_tools/tool-read")
     assert status == 200
     assert re.search(rb"<button[^>]*hidden", page)  # what needs script is not there without it
     with browser.page(script=False) as plain:
         _let_in(plain, inspected)
+        for place in EVERY_PAGE:
+            plain.open(inspected.origin + inspected.room + place)
+            assert plain.run("document.querySelectorAll('main h1').length") == 1, place
         plain.open(f"{inspected.origin}{inspected.room}tool/project_tools/tool-read")
         plain.click("#run .primary")
         assert "outcome" in plain.run("document.querySelector('#run').innerHTML")

@@ -47,7 +47,8 @@ async def change(visit: Visit) -> Page | Redirect:
     """Run the tool with what a form says, or go on with a call that waited; raises as `CallPath.run` does."""
     scope, uid = visit.words
     if (key := visit.request.said("waiting")) and (answer := _ANSWERS.get(visit.request.said("answer"))):
-        done = await visit.runs.go_on(key, answer)
+        waiting = visit.runs.waiting(key)
+        done = await visit.runs.go_on(key, answer) if waiting is not None and waiting.given.tool.uid == uid else None
         if done is None:
             raise errors.NotFound("the call waits no more: it was answered already", hint="send its form again")
     else:

@@ -48,26 +48,28 @@
 
   // A call that runs can be stopped: hanging up ends it with all its processes.
   function running(form) {
-    form.addEventListener("submit", () => {
+    let line = null;
+    form.addEventListener("submit", (event) => {
+      if (line) { event.preventDefault(); return; }
       const began = performance.now();
-      const line = document.createElement("p");
       const stop = document.createElement("button");
       const text = document.createElement("span");
+      line = document.createElement("p");
       line.className = "running";
       line.setAttribute("role", "status");
       stop.type = "button";
       stop.textContent = "Stop";
       line.append(text, " ", stop);
-      const tick = () => { text.textContent = `running, ${((performance.now() - began) / 1000).toFixed(1)} s`; };
-      const timer = setInterval(tick, 100);
+      form.append(line);
+      const tick = () => { text.textContent = `running, ${Math.round((performance.now() - began) / 1000)} s`; };
+      const timer = setInterval(tick, 1000);
       tick();
-      setTimeout(() => { each(form, "button", (button) => { button.disabled = true; }); form.append(line); }, 150);
       stop.addEventListener("click", () => {
         window.stop();
         clearInterval(timer);
-        text.textContent = "stopped";
         stop.remove();
-        each(form, "button", (button) => { button.disabled = false; });
+        text.textContent = "stopped";
+        line = null;
       });
     });
     form.addEventListener("keydown", (event) => {
