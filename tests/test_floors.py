@@ -33,7 +33,7 @@ OWNERS = {
     "ray": "calls.batch.ray_cluster",
     "wasmtime": "calls.executors.wasm.child",
     "jsonschema_rs": "schemas.validator",
-    "packaging": "calls.executors.script_environments",
+    "packaging": "tools.python.script_metadata",
     "tomlkit": "documents.toml",
     "platformdirs": "files.locations",
     "hypothesis": "calls.fuzzing",

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     import opentelemetry.sdk.trace as otel_sdk_trace
     import opentelemetry.sdk.trace.export as otel_sdk_trace_export
     import opentelemetry.trace as otel_trace
+    import packaging.requirements as packaging_requirements
     import packaging.specifiers as packaging_specifiers
     import platformdirs
     import ray
@@ -89,6 +90,7 @@ __all__ = [
     "otel_trace",
     "otlp_metrics",
     "otlp_traces",
+    "packaging_requirements",
     "packaging_specifiers",
     "pattern",
     "platformdirs",
@@ -126,6 +128,7 @@ _DOTTED: Final = {
     "otel_trace": "opentelemetry.trace",
     "otlp_metrics": "opentelemetry.exporter.otlp.proto.http.metric_exporter",
     "otlp_traces": "opentelemetry.exporter.otlp.proto.http.trace_exporter",
+    "packaging_requirements": "packaging.requirements",
     "packaging_specifiers": "packaging.specifiers",
     "rich_box": "rich.box",
     "rich_console": "rich.console",

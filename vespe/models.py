@@ -26,6 +26,7 @@ class Implementation:
     path: str | None = None
     entrypoint: str | None = None
     args: JsonObject = field(default_factory=dict)
+    environment: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -185,6 +185,10 @@ class CallPath:
     def _log_interrupted(self, tool: Tool, call: Call, started: float, secrets: tuple[str, ...]) -> None:
         self._log(tool, call, failed(tool, errors.Interrupted("interrupted"), started=started), secrets)
 
+    def context(self, tool: Tool) -> Context:
+        """Return what an executor gets for a tool that is to be made ready, and not to be called."""
+        return self._context(tool, Call(tool=tool.name), tool.directory or "", {})
+
     def plan(self, tool: Tool, call: Call) -> JsonObject:
         """Say what the call would run, without running it; raises InvalidArguments where the arguments do not fit."""
         inputs = checked_inputs(tool, call.arguments)
@@ -296,6 +300,7 @@ class CallPath:
             progress=self.progress,
             sessions=self.sessions,
             workers=self.workers,
+            home=self.workspace.root,
         )
 
     @property

@@ -34,17 +34,20 @@ class Interpreter:
 
     `argv` is the interpreter with its options, `env` its whole environment, `preload` names distributions (PyPI's names) whose modules are
     imported before any call, and `scripts` are paths of our own scripts: the first one's `main` gets the message of a call, and the
-    others as modules.
+    others as modules. `kind` tells an
+    interpreter from another one that stood in the same place before; where it begins with "foreign", it is of another version than this
+    one, and compiles our scripts itself.
     """
 
     argv: tuple[str, ...]
     env: Mapping[str, str]
     preload: tuple[str, ...] = ()
     scripts: tuple[str, ...] = ()
+    kind: str = ""
 
     def key(self) -> tuple[object, ...]:
         """Return what tells it from others, with the rights of this process, which a zygote keeps."""
-        return (self.argv, tuple(sorted(self.env.items())), self.preload, os.geteuid(), os.getegid())
+        return (self.argv, tuple(sorted(self.env.items())), self.preload, self.kind, os.geteuid(), os.getegid())
 
     def program(self) -> tuple[str, ...]:
         """Return the argv of an interpreter that is started for one call, and reads it on stdin."""
@@ -53,9 +56,20 @@ class Interpreter:
     def stdin(self, message: Any, *, is_ready: bool) -> bytes:
         """Return what a call reads on stdin: the message, and where no zygote has them ready the scripts too."""
         if not is_ready:
-            return boot_message(self.scripts[0], [message, *(compiled(path) for path in self.scripts[1:])])
-        data = marshal.dumps(message)
-        return len(data).to_bytes(8, "big") + data
+            return self.boot(self.scripts[0], [message, *self.code(*self.scripts[1:])])
+        return sized(message, version=self._marshal)
+
+    def boot(self, path: str, message: Any) -> bytes:
+        """Return what BOOT reads in this interpreter: one of our scripts, and the message for its `main`."""
+        return sized((self.code(path)[0], message), version=self._marshal)
+
+    @property
+    def _marshal(self) -> int:
+        return 4 if self.kind.startswith("foreign") else marshal.version
+
+    def code(self, *paths: str) -> list[Any]:
+        """Return our scripts as this interpreter can run them: compiled, or as they are written."""
+        return [written(path) if self.kind.startswith("foreign") else compiled(path) for path in paths]
 
 
 def boot_message(path: str, message: Any) -> bytes:
@@ -64,8 +78,20 @@ def boot_message(path: str, message: Any) -> bytes:
     A script that Python is given by name is compiled at each start (2 to 5 ms of each call); this one comes out of the
     cache that imports use, and once a process.
     """
-    data = marshal.dumps((compiled(path), message))
+    return sized((compiled(path), message))
+
+
+def sized(value: Any, *, version: int = marshal.version) -> bytes:
+    """Return a value as BOOT takes it: its size before it, in a version of marshal's format."""
+    data = marshal.dumps(value, version)
     return len(data).to_bytes(8, "big") + data
+
+
+@functools.cache
+def written(path: str) -> str:
+    """Return the source of one of our own scripts."""
+    with open(path, encoding="utf-8") as file:
+        return file.read()
 
 
 @functools.cache

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from vespe.lazy import socket
-from vespe.processes.child_scripts import BOOT, ENTER, SUPERVISOR, Interpreter, boot_message, compiled
+from vespe.processes.child_scripts import BOOT, ENTER, SUPERVISOR, Interpreter
 
 _ZYGOTE: Final = os.path.join(os.path.dirname(SUPERVISOR), "zygote.py")
 _MAX_ZYGOTES: Final = 8
@@ -114,14 +114,14 @@ class _Zygote:
         self.over = threading.Event()
         threading.Thread(target=self._reap, name="vespe-zygote", daemon=True).start()
         message = {
-            "supervisor": compiled(SUPERVISOR),
-            "enter": compiled(ENTER),
-            "scripts": [compiled(path) for path in interpreter.scripts],
+            "supervisor": interpreter.code(SUPERVISOR)[0],
+            "enter": interpreter.code(ENTER)[0],
+            "scripts": interpreter.code(*interpreter.scripts),
             "preload": list(preload),
             "vespe": os.getpid(),
         }
         with contextlib.suppress(OSError):
-            ours.sendall(boot_message(_ZYGOTE, message))
+            ours.sendall(interpreter.boot(_ZYGOTE, message))
 
     def _reap(self) -> None:
         with contextlib.suppress(ChildProcessError):
@@ -212,7 +212,7 @@ class Lease:
         file = os.memfd_create("command")
         try:
             sandbox = command["sandbox"] and (None, command["sandbox"][1])  # the zygote has the code
-            data = memoryview(marshal.dumps(command | {"sandbox": sandbox}))
+            data = memoryview(marshal.dumps(command | {"sandbox": sandbox}, 4))
             while data:
                 data = data[os.write(file, data) :]
             socket.send_fds(self._channel, [b"c"], [*descriptors, file])

@@ -261,5 +261,9 @@ def _tool(document: JsonObject, directory: str, *, scope: str, kit_id: str | Non
 
 def _implementation(details: JsonObject) -> Implementation:
     return Implementation(
-        type=details["type"], path=details.get("path"), entrypoint=details.get("entrypoint"), args=details.get("args", {})
+        type=details["type"],
+        path=details.get("path"),
+        entrypoint=details.get("entrypoint"),
+        args=details.get("args", {}),
+        environment=details.get("environment", ""),
     )

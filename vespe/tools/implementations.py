@@ -85,6 +85,8 @@ def _python_script(details: dict[str, Any], document: dict[str, Any]) -> Iterato
     if not isinstance(entrypoint, str) or not entrypoint.isidentifier() or keyword.iskeyword(entrypoint):
         at = f"{_AT}/entrypoint" if "entrypoint" in details else _AT
         yield at, f"`entrypoint` must be the name of the function that runs, not {describe(entrypoint)}"
+    if details.get("environment", "project") != "project":
+        yield f"{_AT}/environment", f'`environment` is "project" or is not there, not {describe(details["environment"])}'
     yield from _fixed(details, document)
 
 

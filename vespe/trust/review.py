@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 
 from vespe import defaults
 from vespe.documents import strict_json
-from vespe.errors import NotTrusted, Refused
+from vespe.errors import InvalidDocument, NotTrusted, Refused
 from vespe.files import digests, identity, walk
 from vespe.files.digests import File, TextDigest, keeps_line_ends
 from vespe.files.identity import Place
@@ -16,6 +16,8 @@ from vespe.models import JsonObject, JsonValue, ProjectConfig
 from vespe.records import dataclass
 from vespe.tools import built
 from vespe.tools import directory as tool_directory
+from vespe.tools.python import script_lock
+from vespe.tools.python.script_metadata import read_metadata
 from vespe.trust import approvals, gate
 
 _MAX_COMPARED = 16 * 1024 * 1024
@@ -30,7 +32,8 @@ class ToolReview:
     `config` is the text of its config.json and `document` what it says, from which the other fields are read as far as they can
     be. `runs` is what would run: a shell tool's program and argv, an HTTP tool's method and URL, a Python tool's script and function;
     the rest is in `implementation`. `needs` are the lines of a script's `# /// script` block: pip installs what they name, and runs
-    its code, at the first call. `secrets` are names of environment variables, `hosts` what it says it reaches, `files` paths in
+    its code, at the first call; `unpinned` are those that can be other code tomorrow,
+    where no lock says what they are. `secrets` are names of environment variables, `hosts` what it says it reaches, `files` paths in
     the directory.
     """
 
@@ -41,6 +44,7 @@ class ToolReview:
     implementation: JsonObject
     runs: tuple[str, ...]
     needs: tuple[str, ...]
+    unpinned: tuple[str, ...]
     secrets: tuple[str, ...]
     hosts: tuple[str, ...]
     files: tuple[str, ...]
@@ -173,6 +177,7 @@ def review_tool(directory: str, files: tuple[str, ...], read: Callable[[str], by
     document = (found if config else None) or {}
     implementation = _object(document.get("implementation_details"))
     is_script = implementation.get("type") == "python_script" and implementation.get("path") in files
+    script = read(f"{uid}/{implementation['path']}") if is_script else b""
     return ToolReview(
         uid=uid,
         directory=directory,
@@ -180,7 +185,8 @@ def review_tool(directory: str, files: tuple[str, ...], read: Callable[[str], by
         type=_text(implementation.get("type")),
         implementation=implementation,
         runs=_runs(implementation),
-        needs=_needs(read(f"{uid}/{implementation['path']}")) if is_script else (),
+        needs=_needs(script),
+        unpinned=() if f"{implementation.get('path')}{script_lock.SUFFIX}" in files else _unpinned(script),
         secrets=_texts(document.get("secrets")),
         hosts=_hosts(document, implementation),
         files=files,
@@ -199,6 +205,14 @@ def _needs(source: bytes) -> tuple[str, ...]:
         inside = (inside or opens) and line.startswith("#") and line.rstrip() != "# ///"
         found += [line.removeprefix("#").strip()] if inside and not opens else []
     return tuple(found)
+
+
+def _unpinned(source: bytes) -> tuple[str, ...]:
+    """Return the packages of a script that can be other code tomorrow; a block that cannot be read has problems of its own."""
+    try:
+        return tuple(script_lock.unpinned(read_metadata(source).dependencies))
+    except InvalidDocument:
+        return ()
 
 
 def _runs(implementation: JsonObject) -> tuple[str, ...]:

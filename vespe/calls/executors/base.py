@@ -19,6 +19,7 @@ class Context:
     """What a call gives to an executor besides the tool and its inputs.
 
     `directory` is where the tool's approved bytes are: its own directory, or a private copy of it.
+    `home` is the project itself, where `project_root` is another directory that the tool is to start in.
     `environment` is the whole environment of the child: the allow-list and the declared secrets. `secrets` holds the
     same secrets by name, for `${env:NAME}` in `args`. `timeout_s` is the deadline in seconds from now.
     `allow_hosts` are the private hosts that the user's own configuration lets HTTP tools reach.
@@ -36,6 +37,7 @@ class Context:
     progress: Callable[[str], None] | None = None
     sessions: "Sessions | None" = None
     sandbox: "Policy | None" = None
+    home: str = ""
     workers: "Workers | None" = None
 
 

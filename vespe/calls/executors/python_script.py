@@ -1,5 +1,6 @@
 """Run a function of a tool's Python script in an interpreter of its own, with its result on a descriptor of its own."""
 
+import errno
 import os
 import signal
 import sys
@@ -7,16 +8,19 @@ from typing import Any, Final
 
 from vespe.calls.executors import script_environments
 from vespe.calls.executors.base import Context
-from vespe.calls.executors.script_environments import Metadata, python_satisfies, read_metadata
 from vespe.documents import strict_json
-from vespe.errors import InvalidArguments, InvalidDocument, InvalidOutput, InvalidTool, ToolExecutionError
+from vespe.errors import InvalidArguments, InvalidDocument, InvalidOutput, InvalidTool, StorageError, ToolExecutionError
 from vespe.files import atomic
 from vespe.models import Execution, Implementation, JsonObject, Tool
 from vespe.processes import child_scripts, process
+from vespe.tools.python.script_lock import MAX_BYTES, SUFFIX, Lock
+from vespe.tools.python.script_metadata import Metadata, python_satisfies, read_metadata
 from vespe.tools.templates import substitute_secrets
 
 _HERE: Final = os.path.dirname(os.path.abspath(__file__))
 _CHILD, _VALUES = os.path.join(_HERE, "python_child.py"), os.path.join(_HERE, "python_values.py")
+_OF_A_CALL: Final = ("TRACEPARENT", "TRACESTATE", "BAGGAGE")
+"""What each call tells its process anew: no interpreter is kept for that."""
 _FLAGS: Final = ("-I", "-B", "-X", "utf8")
 """Isolated from the working directory and PYTHON* variables, no bytecode written (it would change the tool's digest)."""
 
@@ -64,10 +68,12 @@ class PythonScript:
             "args": substitute_secrets(implementation.args, context.secrets),
             "watched": held,
         }
-        argv = (_interpreter(metadata, context), *_FLAGS)
+        python, kind = _interpreter(implementation, metadata, path, context)
+        argv = (python, *_FLAGS)
         own = context.sandbox.environment if context.sandbox is not None else {}  # of each call another one: the call itself sets it
-        env = {name: value for name, value in context.environment.items() if name not in own}
-        interpreter = child_scripts.Interpreter(argv=argv, env=env, preload=metadata.names, scripts=(_CHILD, _VALUES))
+        env = {name: value for name, value in context.environment.items() if name not in own and name not in _OF_A_CALL}
+        preload = metadata.names if kind == "" else ()
+        interpreter = child_scripts.Interpreter(argv=argv, env=env, preload=preload, scripts=(_CHILD, _VALUES), kind=kind)
         command = process.Command(
             argv=interpreter.program(),
             cwd=context.project_root,
@@ -84,10 +90,28 @@ class PythonScript:
         return _execution(process.run(command, cancel=context.cancel), implementation)
 
 
-def _interpreter(metadata: Metadata, context: Context) -> str:
+def prepared(tool: Tool, context: Context) -> str | None:
+    """Make a tool's environment where there is none yet, and return its interpreter; None for a tool that needs none of its own."""
+    implementation = _implementation(tool)
+    path, source = _script(tool, implementation, context)
+    metadata = _metadata(source, path)
+    own = metadata.dependencies or implementation.environment
+    return _interpreter(implementation, metadata, path, context)[0] if own else None
+
+
+def _interpreter(implementation: Implementation, metadata: Metadata, path: str, context: Context) -> tuple[str, str]:
+    """Return the interpreter, and what tells it from another one at the same place."""
+    if implementation.environment == "project":
+        return script_environments.of_project(context.home or context.project_root)
     if not metadata.dependencies:
-        return sys.executable
-    return script_environments.interpreter(metadata.dependencies, context.progress, cancel=context.cancel)
+        return sys.executable, ""
+    try:
+        lock = Lock(data=atomic.read_bytes(path + SUFFIX, limit=MAX_BYTES), metadata=metadata, path=path + SUFFIX)
+    except StorageError as error:
+        if error.details.get("errno") != errno.ENOENT:
+            raise
+        lock = None
+    return script_environments.interpreter(metadata.dependencies, context.progress, lock=lock, cancel=context.cancel), ""
 
 
 def _implementation(tool: Tool) -> Implementation:

@@ -1,48 +1,60 @@
 """Environments of their own for scripts with dependencies: made once in the user's cache directory, kept by their digest."""
 
+import hashlib
 import os
 import re
 import sys
 import threading
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final
 
 from vespe import defaults
-from vespe.errors import InvalidDocument, ToolExecutionError
+from vespe.documents import strict_json
+from vespe.errors import InvalidDocument, StorageError, ToolExecutionError
 from vespe.files import atomic, locations, staging
-from vespe.files.digests import sha256
-from vespe.lazy import packaging_specifiers, pattern, tomllib
+from vespe.lazy import shutil
+from vespe.models import JsonObject
 from vespe.processes import process
 from vespe.records import dataclass
+from vespe.tools.python.script_lock import Lock
 
 _TIMEOUT_S: Final = 600.0
 """For each of the two steps: making the environment, and fetching what goes into it."""
 _CERTIFICATES: Final = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
 _ELSEWHERE: Final = {"PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_USER", "PIP_REQUIRE_VIRTUALENV", "PIP_DRY_RUN", "PIP_PYTHON"}
 """Settings of pip that would put what is installed elsewhere than into the environment."""
-_CONFIGURATION: Final = ("XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "NETRC")
-"""Where pip looks for its own files, beside the home directory."""
-_BROKEN: Final = pattern(r"after connection broken by '(.*)':")
+_CONFIGURATION: Final = ("XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "XDG_CACHE_HOME", "NETRC")
+"""Where pip and uv look for their own files, beside the home directory."""
+_BROKEN: Final = re.compile(r"after connection broken by '(.*)':")
 _PROXIES: Final = ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy")
+_SOURCES: Final = ("index-url", "extra-index-url", "find-links", "no-index")
+"""Settings of pip that say where packages are: uv does not read them."""
+_NOTE: Final = "vespe.json"
+_UV_FRAME: Final = re.compile(r"[\s×│╰─▶├]+")
 
 
 def interpreter(
     dependencies: tuple[str, ...],
     progress: Callable[[str], None] | None = None,
     *,
+    lock: Lock | None = None,
     environment: Mapping[str, str] | None = None,
     cancel: threading.Event | None = None,
 ) -> str:
     """Return the path of an interpreter that has `dependencies` (PEP 508, sorted), and make it where there is none yet.
 
-    It lies at `<user cache>/vespe/envs/<digest>`, made aside and renamed into its place, so that a half-made one never counts;
-    one maker at a time. `progress` is told, in a sentence, what takes so long; `environment` is the caller's own (by default
-    os.environ), of which pip is given the allow-list, proxies, certificates and its own settings; it reads its own configuration files too.
+    With a `lock` it has the files that this names. It lies at `<user cache>/vespe/envs/<digest>`, made aside and renamed into its place,
+    so that a half-made one never counts; one maker at a time. `progress` is told, in a sentence, what takes so long; `environment`
+    is the caller's own (by default os.environ), of which uv or pip is given the allow-list, proxies, certificates and its own settings; it
+    reads its own configuration files too.
 
-    Raises ToolExecutionError with the dependency that cannot be had, StorageError, TimedOut, Interrupted.
+    Raises ToolExecutionError with the dependency that cannot be had, InvalidDocument for a lock that does not fit its script,
+    StorageError, TimedOut, Interrupted.
     """
-    root = os.path.join(locations.user_cache_dir(), "envs")
-    digest = sha256("\n".join((sys.version, sys.prefix, *dependencies)).encode()).hexdigest()
+    root = _root()
+    digest = hashlib.sha256(
+        "\n".join((sys.version, sys.prefix, *dependencies)).encode() + (b"\n\n" + lock.data if lock else b"")
+    ).hexdigest()
     python = os.path.join(root, digest, "bin", "python")
     if os.path.exists(python):
         return python
@@ -50,115 +62,183 @@ def interpreter(
     with atomic.locked(root, timeout_s=2 * _TIMEOUT_S):
         staging.sweep(root)
         if not os.path.exists(python):
+            lines = lock.lines() if lock is not None else ()
             if progress is not None:
                 progress(f"installing {', '.join(dependencies)} into an environment of their own, once")
-            _make(os.path.join(root, digest), dependencies, environment=os.environ if environment is None else environment, cancel=cancel)
+            installer = Installer(os.environ if environment is None else environment, cancel)
+            _make(os.path.join(root, digest), dependencies, lines, installer)
     return python
 
 
-def _make(place: str, dependencies: tuple[str, ...], *, environment: Mapping[str, str], cancel: threading.Event | None) -> None:
-    named = (*_CERTIFICATES, *_CONFIGURATION, *_PROXIES, *(name for name in environment if name.startswith("PIP_")))
-    extra = {name: environment[name] for name in named if name in environment and name not in _ELSEWHERE}
-    env = process.child_environment(environment, extra | {"PIP_USER": "0"})
+def of_project(root: str) -> tuple[str, str]:
+    """Return the interpreter of a project's own `.venv`, and what tells it from what stood there before; raises ToolExecutionError."""
+    place = os.path.join(root, ".venv")
+    python, settings = os.path.join(place, "bin", "python"), os.path.join(place, "pyvenv.cfg")
+    try:
+        text = atomic.read_bytes(settings).decode("utf-8", "replace")
+        made = os.stat(settings).st_mtime_ns
+    except (StorageError, OSError):
+        text, made = "", 0
+    if not text or not os.path.exists(python):
+        hint = f"make one: `python -m venv {place}`, or `uv venv {place}`; then install the project into it"
+        raise ToolExecutionError(f'its `environment` is "project", and {root} has no virtual environment .venv', hint=hint)
+    said = re.search(r"^version(?:_info)? *= *(\d+)\.(\d+)", text, re.MULTILINE)
+    version = (int(said[1]), int(said[2])) if said else sys.version_info[:2]
+    if version < (3, 11):
+        raise ToolExecutionError(
+            f"{place} has Python {version[0]}.{version[1]}, and tools need 3.11 or later", hint=f"make it anew: {place}"
+        )
+    packages = os.path.join(place, "lib", f"python{version[0]}.{version[1]}", "site-packages")
+    changed = os.stat(packages).st_mtime_ns if os.path.isdir(packages) else 0
+    return python, f"{'own' if version == sys.version_info[:2] else 'foreign'} {made} {changed}"
+
+
+def _root() -> str:
+    return os.path.join(locations.user_cache_dir(), "envs")
+
+
+def _make(place: str, dependencies: tuple[str, ...], locked: tuple[str, ...], installer: "Installer") -> None:
     with staging.staging(os.path.dirname(place), target=place) as aside:
-        made = os.path.join(aside, "environment")
-        for argv in (_venv(made), _pip(made, dependencies)):
-            command = process.Command(argv=argv, cwd="/", env=env, timeout_s=_TIMEOUT_S)
-            finished = process.run(command, cancel=cancel)
-            if finished.returncode != 0:
-                raise _refusal(dependencies, finished)
+        made, lines = os.path.join(aside, "environment"), os.path.join(aside, "requirements.txt")
+        atomic.write_atomic(lines, "\n".join(locked), durable=False)
+        installer.make(
+            made, ("--no-deps", "--require-hashes", "-r", lines) if locked else ("--", *dependencies), names=locked or dependencies
+        )
+        said = {"dependencies": [*dependencies], "locked": bool(locked), "python": sys.version.split()[0], "by": installer.name}
+        atomic.write_atomic(os.path.join(made, _NOTE), strict_json.dump_json(said), durable=False)
         # A virtual environment names its own place in its scripts only, which are not run: `bin/python` finds its own.
         staging.place(made, place)
 
 
-def _venv(place: str) -> tuple[str, ...]:
-    return (sys.executable, "-I", "-m", "venv", place)
+class Installer:
+    """uv where there is one and its settings say where packages are, else venv and pip: as the user's own settings have them."""
+
+    def __init__(self, environment: Mapping[str, str], cancel: threading.Event | None = None) -> None:
+        own = (name for name in environment if name.startswith(("PIP_", "UV_")))
+        named = (*_CERTIFICATES, *_CONFIGURATION, *_PROXIES, *own)
+        extra = {name: environment[name] for name in named if name in environment and name not in _ELSEWHERE}
+        self.environment = process.child_environment(environment, extra | {"PIP_USER": "0"})
+        self.cancel = cancel
+        path = [part for part in environment.get("PATH", "").split(os.pathsep) if os.path.isabs(part)]
+        self.uv = None if _is_for_pip(environment) else shutil.which("uv", path=os.pathsep.join(path))
+        self.name = "uv" if self.uv else "pip"
+
+    def make(self, place: str, arguments: Sequence[str], *, names: Sequence[str]) -> None:
+        """Make a virtual environment with what the arguments of an install say; `names` are the requirements, for a failure."""
+        python = os.path.join(place, "bin", "python")
+        if self.uv:
+            self.run((self.uv, "venv", "--quiet", "--no-project", "--python", sys.executable, place), names)
+            self.run((self.uv, "pip", "install", "--quiet", "--python", python, *arguments), names)
+        else:
+            self.run((sys.executable, "-I", "-m", "venv", place), names)
+            quiet = ("--quiet", "--disable-pip-version-check", "--no-input")
+            self.run((python, "-I", "-m", "pip", "install", *quiet, *arguments), names)
+
+    def run(self, argv: Sequence[str], names: Sequence[str]) -> bytes:
+        """Run one step and return what it printed; raises ToolExecutionError with the requirement that cannot be had."""
+        finished = process.run(process.Command(argv=argv, cwd="/", env=self.environment, timeout_s=_TIMEOUT_S), cancel=self.cancel)
+        if finished.returncode != 0:
+            raise _refusal([name.split(" --hash=")[0] for name in names], finished, by=self.name)
+        return finished.stdout
 
 
-def _pip(place: str, dependencies: tuple[str, ...]) -> tuple[str, ...]:
-    options = ("--quiet", "--disable-pip-version-check", "--no-input")
-    return (os.path.join(place, "bin", "python"), "-I", "-m", "pip", "install", *options, "--", *dependencies)
+def _is_for_pip(environment: Mapping[str, str]) -> bool:
+    """Whether the user has told pip alone where packages are."""
+    if any(name.startswith("UV_") for name in environment):
+        return False
+    if any(environment.get("PIP_" + name.replace("-", "_").upper()) for name in _SOURCES):
+        return True
+    home = environment.get("HOME", "")
+    own = environment.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
+    places = ("/etc/pip.conf", f"{home}/.pip/pip.conf", f"{own}/pip/pip.conf", environment.get("PIP_CONFIG_FILE", ""))
+    return any(name in text for text in _texts(places) for name in _SOURCES)
 
 
-def _refusal(dependencies: tuple[str, ...], finished: process.Finished) -> ToolExecutionError:
+def _texts(paths: Sequence[str]) -> Iterator[str]:
+    for path in paths:
+        try:
+            yield atomic.read_bytes(path).decode("utf-8", "replace") if path and os.path.exists(path) else ""
+        except StorageError:
+            continue
+
+
+def _refusal(dependencies: Sequence[str], finished: process.Finished, *, by: str) -> ToolExecutionError:
     said = finished.stderr.decode("utf-8", "replace").strip()
     errors = [line.removeprefix("ERROR: ") for line in said.splitlines() if line.startswith("ERROR: ")]
+    if by == "uv":
+        errors = [" ".join(_UV_FRAME.sub(" ", said.removeprefix("error: ")).split())]
     if broken := _BROKEN.search(said):
         errors.append(f"{errors[-1] if errors else 'pip failed'} (the index did not answer: {broken[1]})")
-    why = errors[-1] if errors else said.splitlines()[-1] if said else f"pip ended with status {finished.returncode}"
+    why = errors[-1] if errors else said.splitlines()[-1] if said else f"{by} ended with status {finished.returncode}"
     names = [item for item in dependencies if any(item in line for line in errors)] or list(dependencies)
     return ToolExecutionError(
         f"the dependency {', '.join(names)} cannot be had: {why}",
-        hint="mend `dependencies` in the script's `# /// script` block, or the network that pip needs",
+        hint=f"mend `dependencies` in the script's `# /// script` block, or the network that {by} needs",
         details={"dependencies": names, "stderr": said[-defaults.LOG_TAIL_BYTES // 16 :]},
     )
 
 
-_OPEN, _CLOSE = "# /// script", "# ///"
+# ---- what is kept
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Metadata:
-    """What a script's `# /// script` block says: a `requires-python` specifier ("" for none) and `dependencies`."""
+class Environment:
+    """One environment that is kept: what is in it, its `size` in bytes, and the day of its last start, as far as the file system tells."""
 
-    requires_python: str = ""
-    dependencies: tuple[str, ...] = ()
+    digest: str
+    dependencies: tuple[str, ...]
+    python: str
+    size: int
+    used: float
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """The distributions' names, without versions, extras and markers."""
-        return tuple(sorted({re.split(r"[^A-Za-z0-9._-]", item, maxsplit=1)[0] for item in self.dependencies}))
+    def title(self) -> str:
+        """What it is for, in a few words."""
+        return ", ".join(self.dependencies) or "packages that were not written down"
+
+    def to_json(self) -> JsonObject:
+        """Return it as `cache list --json` prints it."""
+        return {
+            "digest": self.digest,
+            "dependencies": [*self.dependencies],
+            "python": self.python,
+            "bytes": self.size,
+            "used": round(self.used),
+        }
 
 
-def read_metadata(source: bytes, *, path: str = "") -> Metadata:
-    """Read the block of a script's source; one without a block needs nothing.
-
-    Raises InvalidDocument for two blocks, a block that is no TOML, and values of another type than PEP 723 says.
-    """
-    if _OPEN.encode() not in source:
-        return Metadata()
-    blocks = _blocks(source.decode("utf-8", "replace").splitlines())
-    if len(blocks) > 1:
-        raise InvalidDocument("has two `# /// script` blocks", path=path, line=blocks[1][0])
-    if not blocks:
-        return Metadata()
-    line, content = blocks[0]
+def kept() -> tuple[Environment, ...]:
+    """Return every environment that is kept, the one that was used last first."""
     try:
-        document = tomllib.loads(content)
-    except ValueError as error:
-        raise InvalidDocument(f"has a `# /// script` block that is no TOML: {error}", path=path, line=line) from None
-    return _checked(document, path, line)
+        names = os.listdir(_root())
+    except OSError:
+        return ()
+    found = [_kept(name) for name in names if re.fullmatch(r"[0-9a-f]{64}", name)]
+    return tuple(sorted(found, key=lambda one: -one.used))
 
 
-def python_satisfies(specifier: str, version: tuple[int, int, int]) -> bool | None:
-    """Whether a Python version satisfies a version specifier such as `~=3.11`; None if it is not one (PEP 440)."""
+def _kept(digest: str) -> Environment:
+    place = os.path.join(_root(), digest)
     try:
-        return packaging_specifiers.SpecifierSet(specifier).contains(".".join(map(str, version)), prereleases=True)
-    except packaging_specifiers.InvalidSpecifier:
-        return None
+        said = strict_json.read_object(os.path.join(place, _NOTE))
+        used = os.stat(os.path.join(place, "pyvenv.cfg")).st_atime  # the interpreter reads it at each start
+    except (InvalidDocument, StorageError, OSError):
+        said, used = {}, os.stat(place).st_mtime
+    dependencies = tuple(map(str, said.get("dependencies", ())))
+    return Environment(digest=digest, dependencies=dependencies, python=str(said.get("python", "")), size=_size(place), used=used)
 
 
-def _blocks(lines: list[str]) -> list[tuple[int, str]]:
-    """Each block's first line, counted from 1, and its content; one that nothing closes is no block."""
-    blocks, index = [], 0
-    while index < len(lines):
-        if lines[index].rstrip() == _OPEN:
-            end = next((i for i in range(index + 1, len(lines)) if not (lines[i] == "#" or lines[i].startswith("# "))), len(lines))
-            closes = [i for i in range(index + 1, end) if lines[i].rstrip() == _CLOSE]
-            if closes:
-                blocks.append((index + 1, "\n".join(line[2:] for line in lines[index + 1 : closes[-1]])))
-                index = closes[-1]
-        index += 1
-    return blocks
+def _size(place: str) -> int:
+    total = 0
+    for directory, _, files in os.walk(place):
+        for name in files:
+            status = os.lstat(os.path.join(directory, name))
+            total += 0 if status.st_nlink > 1 and status.st_size == 0 else status.st_size
+    return total
 
 
-def _checked(document: dict[str, Any], path: str, line: int) -> Metadata:
-    requires, dependencies = document.get("requires-python", ""), document.get("dependencies", [])
-    if not isinstance(requires, str):
-        raise InvalidDocument("has a `requires-python` that is not a string", path=path, line=line)
-    if not isinstance(dependencies, list) or not all(isinstance(item, str) for item in dependencies):
-        raise InvalidDocument("has `dependencies` that are not a list of strings", path=path, line=line)
-    for item in dependencies:
-        if not re.match(r"[A-Za-z0-9]", item.strip()) or not item.isprintable():
-            raise InvalidDocument(f"has the dependency {item!r}, which names no distribution", path=path, line=line)
-    return Metadata(requires_python=requires, dependencies=tuple(sorted({item.strip() for item in dependencies})))
+def forget(environments: Sequence[Environment]) -> None:
+    """Take environments out; a call that needs one makes it again. Raises StorageError."""
+    with atomic.locked(_root(), timeout_s=2 * _TIMEOUT_S):
+        for one in environments:
+            staging.remove(os.path.join(_root(), one.digest))

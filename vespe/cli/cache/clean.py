@@ -1,30 +1,45 @@
-"""`vespe cache clean`: take out of the store what no project needs."""
+"""`vespe cache clean`: take out of the store what no project needs, and environments that nobody used for a while."""
+
+import time
+from typing import Final
 
 import click
 
+from vespe.calls.executors import script_environments
 from vespe.cli import options, report
 from vespe.kits import store_usage
+
+_DAYS: Final = 30
 
 
 @click.command("clean", epilog="Example: vespe cache clean --dry-run")
 @click.option("--dry-run", is_flag=True, help="Say what would go, and remove nothing.")
+@click.option("--environments", "every", is_flag=True, help="Remove every environment, whenever it was used; a call makes it again.")
 @options.yes_option
 @options.json_option
-def command(dry_run: bool, yes: bool, as_json: bool) -> None:
-    """Remove the kits from your store that no lock on this machine names; a project's `vespe kit sync` brings them back.
+def command(dry_run: bool, every: bool, yes: bool, as_json: bool) -> None:
+    """Remove the kits from your store that no lock on this machine names, and environments that nobody used for 30 days.
 
-    A project is known from the moment when it installed or synced a kit here. What a known project's lock names is never removed.
+    A project is known from the moment when it installed or synced a kit here. What a known project's lock names is never removed;
+    `vespe kit sync` brings a kit back, and `vespe prepare` an environment.
     """
     unused = tuple(kit for kit in store_usage.stored_kits() if not kit.used_by)
-    size = sum(kit.size for kit in unused)
+    old = tuple(one for one in script_environments.kept() if every or one.used < time.time() - _DAYS * 86_400)
+    size = sum(one.size for one in (*unused, *old))
     for kit in unused:
         report.say(f"{kit.kit_id} {kit.digest[:15]}, {kit.size} bytes")
-    if unused and not dry_run:
-        options.confirmed(f"Remove {report.count(len(unused), 'kit')}, {size} bytes in all?", yes=yes)
+    for one in old:
+        report.say(f"the environment of {one.title}, {one.size} bytes")
+    what = report.count(len(unused), "kit") + (f" and {report.count(len(old), 'environment')}" if old else "")
+    if (unused or old) and not dry_run:
+        options.confirmed(f"Remove {what}, {size} bytes in all?", yes=yes)
     gone = unused if dry_run else store_usage.clean(unused)
+    if old and not dry_run:
+        script_environments.forget(old)
+    size = sum(one.size for one in (*gone, *old))
     if as_json:
-        report.emit_json({"removed": [kit.to_json() for kit in gone], "bytes": sum(kit.size for kit in gone), "dry_run": dry_run})
-    elif dry_run:
-        report.say(f"would remove {report.count(len(gone), 'kit')}, {size} bytes")
+        said = {"removed": [kit.to_json() for kit in gone], "environments": [one.to_json() for one in old]}
+        report.emit_json({**said, "bytes": size, "dry_run": dry_run})
     else:
-        report.say(f"removed {report.count(len(gone), 'kit')}, {sum(kit.size for kit in gone)} bytes")
+        what = report.count(len(gone), "kit") + (f" and {report.count(len(old), 'environment')}" if old else "")
+        report.say(f"{'would remove' if dry_run else 'removed'} {what}, {size} bytes")

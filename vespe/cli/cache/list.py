@@ -1,7 +1,10 @@
-"""`vespe cache list`: the installed kits on this machine and who needs them."""
+"""`vespe cache list`: the installed kits on this machine and who needs them, and the environments of Python tools."""
+
+import time
 
 import click
 
+from vespe.calls.executors import script_environments
 from vespe.cli import options, report, tables
 from vespe.kits import store_usage
 
@@ -9,10 +12,17 @@ from vespe.kits import store_usage
 @click.command("list", epilog="Example: vespe cache list")
 @options.json_option
 def command(as_json: bool) -> None:
-    """List the kits in your store, their sizes, and the projects on this machine whose lock names them."""
-    found = store_usage.stored_kits()
+    """List the kits in your store with the projects on this machine whose lock names them, and the environments of Python tools."""
+    found, environments = store_usage.stored_kits(), script_environments.kept()
     if as_json:
-        report.emit_json({"kits": [kit.to_json() for kit in found], "bytes": sum(kit.size for kit in found)})
+        size = sum(one.size for one in (*found, *environments))
+        made = [one.to_json() for one in environments]
+        report.emit_json({"kits": [kit.to_json() for kit in found], "environments": made, "bytes": size})
         return
     rows = [(kit.kit_id, kit.digest[:15], kit.size, ", ".join(kit.users) or "nobody known") for kit in found]
     tables.show(("KIT", "DIGEST", "BYTES", "USED BY"), rows)
+    if environments:
+        report.emit("") if rows else None
+        used = [time.strftime("%Y-%m-%d", time.localtime(one.used)) for one in environments]
+        rows = [(one.title, one.digest[:15], one.size, day) for one, day in zip(environments, used, strict=True)]
+        tables.show(("ENVIRONMENT", "DIGEST", "BYTES", "LAST USED"), rows)

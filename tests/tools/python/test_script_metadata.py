@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vespe.calls.executors.script_environments import Metadata, python_satisfies, read_metadata
 from vespe.errors import InvalidDocument
+from vespe.tools.python.script_metadata import Metadata, python_satisfies, read_metadata
 
 BLOCK = (
     b"#!/usr/bin/env python\n# /// script\n# requires-python = '>=3.11'\n# dependencies = [\n#   'b>=2',\n#   'a',\n# ]\n# ///\nimport a\n"

@@ -1,0 +1,40 @@
+"""`vespe prepare`: make every environment that the tools here need, so that no call installs anything."""
+
+import click
+
+from vespe import errors
+from vespe.calls.executors import python_script
+from vespe.calls.path import CallPath
+from vespe.calls.registry import ToolRegistry
+from vespe.cli import options, report
+from vespe.projects.workspace import open_workspace
+
+
+@click.command("prepare", epilog="Example: vespe prepare")
+@options.trust_option
+@options.project_option
+@options.json_option
+def command(trusted: bool, project_dir: str | None, as_json: bool) -> int:
+    """Make the environments of all Python tools that a model would see here. Exit code 1 where one cannot be made."""
+    workspace = open_workspace(project_dir)
+    path = CallPath(workspace=workspace, registry=ToolRegistry(), trusted=trusted, progress=report.note)
+    path.check_trust()
+    done, failed = [], []
+    for entry in workspace.available():
+        if entry.type != "python_script":
+            continue
+        try:
+            tool = workspace.load(entry)
+            with path.approved(tool) as approved:
+                python = python_script.prepared(approved, path.context(approved))
+        except errors.VespeError as error:
+            failed.append(error)
+            report.error(f"{entry.name}: {error}", error.hint)
+            continue
+        if python is not None:
+            done.append({"tool": tool.name, "uid": tool.uid, "scope": tool.scope, "python": python})
+    if as_json:
+        report.emit_json({"environments": done, "failed": len(failed)})
+    else:
+        report.say(f"{report.count(len(done), 'tool')} ready" + (f", {len(failed)} not" if failed else ""))
+    return 1 if failed else 0
