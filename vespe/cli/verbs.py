@@ -64,7 +64,7 @@ VERBS: Final[dict[str, Any]] = {
     "kit": ("Install, list, make and activate kits.", KIT),
     "cache": ("List and clean the store of installed kits.", CACHE),
     "batch": ("batch.run", "Call one tool with many inputs, from a file to a file."),
-    "prepare": ("prepare", "Make every environment that the tools here need."),
+    "prepare": ("tool.prepare", "Make every environment that the tools here need."),
     "lint": ("lint", "Find what a model's API, a model, or Vespe would stumble over."),
     "agent": ("Let a model use the project's tools.", AGENT),
     "schema": ("schema", "Print the JSON Schema of one of Vespe's files."),
