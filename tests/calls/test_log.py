@@ -27,6 +27,12 @@ def log(home: Path) -> Path:
     return next((home / "state" / "vespe" / "log").glob("*.jsonl"))
 
 
+def test_what_is_noted_on_a_call_is_in_its_line(home: Path) -> None:
+    append(outcome=Outcome(tool="add", uid="tool-a", result=1, notes=("it ran with hunter2",)), secrets=("hunter2",))
+    (line,) = call_log.read("/p")
+    assert "hunter2" not in str(line["notes"]) and line["notes"][0].startswith("it ran with ")
+
+
 def test_a_call_leaves_one_line_without_its_arguments(home: Path) -> None:
     assert append({"b": 2, "a": 1}) is None
     (line,) = call_log.read("/p")

@@ -49,11 +49,12 @@ class CallLog:
 
         The line has `time` (ISO 8601, UTC, ms), `project`, `tool`, `uid`, `scope`, `arguments_digest` (SHA-256 of the
         arguments as canonical JSON, or of a text that is not JSON), `outcome` (`ok` or the error's code), `duration_ms`,
-        `truncated`, `error` (the first 500 characters of its message), `purpose` where there is one, and `arguments` where they
-        are kept; the values `secrets` are redacted in both. One write a line: writers do not mix.
+        `truncated`, `error` (the first 500 characters of its message), `notes` and `purpose` where there are any, and `arguments` where they
+        are kept; the values `secrets` are redacted in all of them. One write a line: writers do not mix.
         """
         try:
             line = self._line(tool, arguments, outcome) + (_failure(outcome, secrets) if outcome.error else "")
+            line += _noted(outcome, secrets) if outcome.notes else ""
             line += (_kept(arguments, secrets) if self._keep_arguments else "") + "}"
             if len(line) > MAX_LINE_BYTES // 4 and len(line.encode()) > MAX_LINE_BYTES:
                 line = self._line(tool, arguments, outcome) + ',"arguments_cut":true}'
@@ -151,6 +152,10 @@ def shown_arguments(arguments: JsonValue | bytes, secrets: Collection[str]) -> s
     """Return arguments as JSON, or as they are where they are no JSON, with `***` for each secret."""
     shown = arguments.decode("utf-8", "replace") if isinstance(arguments, bytes) else arguments
     return strict_json.compact_json(redacted(shown, secrets))
+
+
+def _noted(outcome: Outcome, secrets: Collection[str]) -> str:
+    return f',"notes":{strict_json.compact_json(redaction.redact([*outcome.notes], secrets) if secrets else [*outcome.notes])}'
 
 
 def _kept(arguments: JsonValue, secrets: Collection[str]) -> str:

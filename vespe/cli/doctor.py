@@ -16,6 +16,7 @@ from vespe.kits import roots
 from vespe.mcp_server.selection import broken
 from vespe.mcp_server.tools import ServedTools
 from vespe.processes import process
+from vespe.processes.workers import is_possible
 from vespe.projects import user_config
 from vespe.projects.workspace import Workspace, open_workspace
 from vespe.records import dataclass
@@ -66,6 +67,9 @@ def _installation(_: str | None) -> Iterator[Diagnosis]:
     linux = sys.platform == "linux"
     ended = "ended with everything that they start" if linux else "ended with their process group; a daemon that leaves it may survive"
     yield Diagnosis(about="process trees", state="ok" if linux else "warning", message=f"tools are {ended}")
+    forks = is_possible()
+    said = "are forks of an interpreter that is ready" if forks else "start an interpreter each: forking is not safe on this system"
+    yield Diagnosis(about="workers", state="ok" if forks else "warning", message=f"in a process that lives, calls of Python tools {said}")
     yield Diagnosis(about="sandbox", state="warning", message="none yet: a tool that you trust runs with your rights")
     git = shutil.which("git")
     yield Diagnosis(about="git", state="ok" if git else "warning", message=git or "not on PATH; tools over git will fail")

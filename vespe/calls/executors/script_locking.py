@@ -10,8 +10,8 @@ from vespe.documents import strict_json
 from vespe.errors import InvalidDocument, ToolExecutionError
 from vespe.files import atomic
 from vespe.lazy import tempfile, urls
-from vespe.tools.python.script_lock import Asked, installed_needs, locked, normal
-from vespe.tools.python.script_metadata import Metadata
+from vespe.tools.python.script_lock import installed_needs, locked
+from vespe.tools.python.script_metadata import Asked, Metadata, normal
 
 _INDEX: Final = "https://pypi.org/simple"
 

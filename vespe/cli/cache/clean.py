@@ -25,7 +25,7 @@ def command(dry_run: bool, every: bool, yes: bool, as_json: bool) -> None:
     """
     unused = tuple(kit for kit in store_usage.stored_kits() if not kit.used_by)
     old = tuple(one for one in script_environments.kept() if every or one.used < time.time() - _DAYS * 86_400)
-    size = sum(one.size for one in (*unused, *old))
+    size = sum(kit.size for kit in unused) + sum(one.size for one in old)
     for kit in unused:
         report.say(f"{kit.kit_id} {kit.digest[:15]}, {kit.size} bytes")
     for one in old:
@@ -36,7 +36,7 @@ def command(dry_run: bool, every: bool, yes: bool, as_json: bool) -> None:
     gone = unused if dry_run else store_usage.clean(unused)
     if old and not dry_run:
         script_environments.forget(old)
-    size = sum(one.size for one in (*gone, *old))
+    size = sum(kit.size for kit in gone) + sum(one.size for one in old)
     if as_json:
         said = {"removed": [kit.to_json() for kit in gone], "environments": [one.to_json() for one in old]}
         report.emit_json({**said, "bytes": size, "dry_run": dry_run})

@@ -15,7 +15,7 @@ def command(as_json: bool) -> None:
     """List the kits in your store with the projects on this machine whose lock names them, and the environments of Python tools."""
     found, environments = store_usage.stored_kits(), script_environments.kept()
     if as_json:
-        size = sum(one.size for one in (*found, *environments))
+        size = sum(kit.size for kit in found) + sum(one.size for one in environments)
         made = [one.to_json() for one in environments]
         report.emit_json({"kits": [kit.to_json() for kit in found], "environments": made, "bytes": size})
         return

@@ -12,7 +12,7 @@ from vespe.calls.registry import ToolRegistry
 from vespe.cli import options, report
 from vespe.files import atomic
 from vespe.kits import store
-from vespe.models import Tool
+from vespe.models import JsonObject, Tool
 from vespe.projects.workspace import Workspace, open_workspace
 from vespe.tools.python.script_lock import MAX_BYTES, SUFFIX, locked
 from vespe.tools.python.script_metadata import Metadata, read_metadata
@@ -32,7 +32,7 @@ def command(name: str | None, check: bool, trusted: bool, project_dir: str | Non
     """
     workspace = open_workspace(project_dir)
     path = CallPath(workspace=workspace, registry=ToolRegistry(), trusted=trusted, progress=report.note)
-    done = []
+    done: list[tuple[str, int, JsonObject]] = []
     for tool, script, source, metadata in _scripts(workspace, name):
         with path.approved(tool):
             place = script + SUFFIX
@@ -42,11 +42,12 @@ def command(name: str | None, check: bool, trusted: bool, project_dir: str | Non
                 report.note(f"locking {', '.join(metadata.dependencies)} for {tool.name}")
                 made = script_locking.lock_of(source, metadata, environment=os.environ)
                 atomic.write_atomic(place, made)
-                done.append({"tool": tool.name, "uid": tool.uid, "lock": place, "packages": len(locked(made, metadata, path=place))})
+                packages = len(locked(made, metadata, path=place))
+                done.append((place, packages, {"tool": tool.name, "uid": tool.uid, "lock": place, "packages": packages}))
     if as_json:
-        report.emit_json({"locked": done})
-    for one in () if as_json else done:
-        report.say(f"{one['lock']}: {report.count(one['packages'], 'package')}")
+        report.emit_json({"locked": [said for _, _, said in done]})
+    for place, packages, _ in () if as_json else done:
+        report.say(f"{place}: {report.count(packages, 'package')}")
     if not done and not as_json:
         report.say("every lock fits its script" if check else "no script here asks for a package: there is nothing to lock")
 
