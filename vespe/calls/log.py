@@ -49,8 +49,8 @@ class CallLog:
 
         The line has `time` (ISO 8601, UTC, ms), `project`, `tool`, `uid`, `scope`, `arguments_digest` (SHA-256 of the
         arguments as canonical JSON, or of a text that is not JSON), `outcome` (`ok` or the error's code), `duration_ms`,
-        `truncated`, `error` (the first 500 characters of its message), `notes` and `purpose` where there are any, and `arguments` where they
-        are kept; the values `secrets` are redacted in all of them. One write a line: writers do not mix.
+        `truncated`, `error` (the first 500 characters of its message), `notes` and `purpose` where there are any, and
+        `arguments` where they are kept; the values `secrets` are redacted in all of them. One write a line: writers do not mix.
         """
         try:
             line = self._line(tool, arguments, outcome) + (_failure(outcome, secrets) if outcome.error else "")
@@ -155,7 +155,7 @@ def shown_arguments(arguments: JsonValue | bytes, secrets: Collection[str]) -> s
 
 
 def _noted(outcome: Outcome, secrets: Collection[str]) -> str:
-    return f',"notes":{strict_json.compact_json(redaction.redact([*outcome.notes], secrets) if secrets else [*outcome.notes])}'
+    return f',"notes":{strict_json.compact_json(redacted([*outcome.notes], secrets))}'
 
 
 def _kept(arguments: JsonValue, secrets: Collection[str]) -> str:
