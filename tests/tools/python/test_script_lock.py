@@ -50,11 +50,11 @@ def test_a_lock_of_another_state_of_the_script_is_refused(asked: Metadata, said:
     [
         ("version = ", "is not TOML"),
         ("version = 2", "its `version` is 2, not 1"),
-        ("version = 1\nmanifest = 3", "is no lock as uv writes it"),
+        ("version = 1\nmanifest = 3", "is not a lock as uv writes it"),
         (HEAD, "is not whole: it names a"),
         (HEAD + '[[package]]\nname = "a"\nversion = "1"\nsource = { registry = "r" }\n', "without a hash"),
         (HEAD + '[[package]]\nname = "a"\nversion = "1"\nsource = { git = "g" }\n' + FILE, "without a hash"),
-        (HEAD + "[[package]]\nname = 7\n", "is no lock as uv writes it"),
+        (HEAD + "[[package]]\nname = 7\n", "is not a lock as uv writes it"),
     ],
 )
 def test_what_is_no_lock_is_a_sentence(text: str, said: str) -> None:

@@ -36,12 +36,12 @@ def locked(data: bytes, metadata: Metadata, *, path: str) -> tuple[str, ...]:
     try:
         if document.get("version") != _VERSION:
             said = f"its `version` is {document.get('version')!r}, not {_VERSION}"
-            raise InvalidDocument(f"is no lock that this version can read: {said}", path=path)
+            raise InvalidDocument(f"is not a lock that this version can read: {said}", path=path)
         return _locked(document, metadata, path)
     except (TypeError, KeyError, AttributeError, ValueError) as error:
         if isinstance(error, InvalidDocument):
             raise
-        raise InvalidDocument(f"is no lock as uv writes it ({type(error).__name__}: {error})", path=path) from None
+        raise InvalidDocument(f"is not a lock as uv writes it ({type(error).__name__}: {error})", path=path) from None
 
 
 def _locked(document: Mapping[str, Any], metadata: Metadata, path: str) -> tuple[str, ...]:

@@ -55,7 +55,7 @@ def asked(text: str) -> Asked:
     try:
         made = packaging_requirements.Requirement(text)
     except packaging_requirements.InvalidRequirement as error:
-        raise InvalidDocument(f"has the dependency {text!r}, which is no requirement: {str(error).splitlines()[0]}") from None
+        raise InvalidDocument(f"has the dependency {text!r}, which is not a requirement: {str(error).splitlines()[0]}") from None
     return Asked(
         name=normal(made.name),
         extras=tuple(sorted(map(normal, made.extras))),
