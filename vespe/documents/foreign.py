@@ -7,6 +7,7 @@ from vespe.documents.safe_yaml import MAX_FOREIGN_DEPTH, parse_any_yaml
 from vespe.errors import InvalidDocument
 from vespe.models import JsonValue
 
+_MAX_YAML = 12 * 1024 * 1024
 _MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 
 
@@ -31,6 +32,8 @@ def parse_foreign(data: bytes, *, path: str = "") -> JsonValue:
         if deeper_than(value, MAX_FOREIGN_DEPTH):
             raise InvalidDocument(f"is nested deeper than {MAX_FOREIGN_DEPTH} levels", path=path)
         return value
+    if len(data) > _MAX_YAML:
+        raise InvalidDocument(f"is YAML of more than {_MAX_YAML} bytes, which would take long to read", path=path, hint="save it as JSON")
     return parse_any_yaml(text, path=path)
 
 

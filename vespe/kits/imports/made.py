@@ -17,6 +17,7 @@ Fetch: TypeAlias = Callable[[str], bytes]
 """Returns what is at an http:// or https:// address; raises VespeError. None stands for "nothing is fetched"."""
 _OUTSIDE: Final = re.compile(r"[^A-Za-z0-9_-]+")
 _MAX_NAME: Final = 64
+_MAX_TEXT: Final = 20_000
 _MAX_DESCRIPTION: Final = 1000
 
 
@@ -91,6 +92,9 @@ def plain(text: object) -> str:
     """Return a text of a stranger's without what nobody can see in it; `${env:` begins no secret there."""
     if not isinstance(text, str):
         return ""
+    text = text[:_MAX_TEXT]
+    if text.isascii() and text.isprintable() and "${env:" not in text:
+        return text.strip()
     seen = "".join(character if character in "\n\t" or is_seen(character) else " " for character in text.replace("\r\n", "\n"))
     return strict_json.repair_surrogates(seen).replace("${env:", "$ {env:").strip()
 

@@ -47,11 +47,12 @@ def written(imported: Imported, kit_id: str) -> Written:
     files: dict[str, TreeFile] = {}
     tools: dict[str, JsonObject] = {}
     left_out = list(imported.left_out)
+    judged: set[str] = set()
     notes: dict[str, tuple[str, ...]] = {}
     for made in imported.tools:
         document: JsonObject = {"uid": uid_of(kit_id, made.name), **made.document, "kit_id": kit_id}
         document[MARK] = {"kind": imported.kind, "from": made.source}
-        mended, problem = _mended(document, kit_id)
+        mended, problem = _mended(document, kit_id, judged)
         if problem:
             left_out.append(LeftOut(what=made.source, reason=problem))
             continue
@@ -178,12 +179,15 @@ def _write(path: str, file: TreeFile) -> None:
 # What Vespe would not load
 
 
-def _mended(document: JsonObject, kit_id: str) -> tuple[list[str], str]:
-    """Take out of a tool's input schema what keeps it from loading; return what that was, and what is wrong still."""
+def _mended(document: JsonObject, kit_id: str, judged: set[str]) -> tuple[list[str], str]:
+    """Take out of a tool's input schema what keeps it from loading; return what that was, and what is wrong still.
+
+    `judged` are the schemas, as JSON, in which nothing was wrong: many operations have the same.
+    """
     notes: list[str] = []
     schema = document["schema"]["input"]
     for turn in range(_MENDED):
-        problem = _problem(document, kit_id)
+        problem = _problem(document, kit_id, judged)
         if not problem:
             return notes, ""
         found = validator.check_schema(schema)
@@ -199,14 +203,22 @@ def _mended(document: JsonObject, kit_id: str) -> tuple[list[str], str]:
     return notes, problem
 
 
-def _problem(document: JsonObject, kit_id: str) -> str:
+def _problem(document: JsonObject, kit_id: str, judged: set[str]) -> str:
     try:
         config = strict_json.compact_json(document).encode("utf-8")
+        schema = strict_json.compact_json(document["schema"]["input"])
     except (ValueError, RecursionError) as error:
         return f"it cannot be written as JSON: {error}"
     if len(config) > defaults.MAX_FILE_BYTES // 2:
         return f"its description is {len(config)} bytes long; a tool's may have {defaults.MAX_FILE_BYTES // 2}"
-    return tool_directory.verdict(config, uid=str(document["uid"]), kit_id=kit_id).problem or ""
+    if schema in judged:
+        names = document["schema"]["input"].get("properties", {})
+        bare = {**document, "schema": {"input": {"type": "object", "properties": {key: {} for key in names}}}}
+        config = strict_json.compact_json(bare).encode("utf-8")
+    problem = tool_directory.verdict(config, uid=str(document["uid"]), kit_id=kit_id).problem or ""
+    if not problem:
+        judged.add(schema)
+    return problem
 
 
 def _opened(schema: Any) -> Any:

@@ -60,6 +60,27 @@ def test_nonsense_ends_in_tools_or_reasons(document: dict[str, Any], tmp_path: P
     assert len(made.tools) + len(made.left_out) == sum(len(item) for item in listed if isinstance(item, dict))
 
 
+def test_many_operations_on_one_large_schema_end_soon(tmp_path: Path) -> None:
+    large = {f"S{number}": {"type": "object", "properties": {f"p{name}": {"type": "string"} for name in range(30)}} for number in range(20)}
+    every = {"type": "object", "properties": {name: {"$ref": f"#/components/schemas/{name}"} for name in large}}
+    body = {"requestBody": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/All"}}}}}
+    document = described({f"/{number}": {"post": body} for number in range(600)}, components={"schemas": {**large, "All": every}})
+    made = imported(document, tmp_path)
+    assert len(made.tools) == 600
+    assert sum(len(str(tool.document)) for tool in made.tools) < 64 * 1024 * 1024
+
+
+def test_more_tools_than_a_kit_holds_are_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="3000 tools"):
+        imported(described({f"/{number}": {"get": {}} for number in range(3001)}), tmp_path)
+
+
+def test_an_operation_of_too_many_parameters_is_a_reason(tmp_path: Path) -> None:
+    many = [{"name": f"p{number}", "in": "query", "schema": {}} for number in range(20_000)]
+    (left,) = imported(described({"/x": {"get": {"parameters": many}}}), tmp_path).left_out
+    assert "20000 parameters" in left.reason
+
+
 def test_a_path_in_another_file_keeps_its_own_base(tmp_path: Path) -> None:
     (tmp_path / "paths").mkdir()
     parts = {"get": {"parameters": [{"$ref": "../parts.yaml#/limit"}]}}

@@ -10,6 +10,8 @@ from vespe.kits.imports.openapi.documents import At, Documents, Unresolved
 from vespe.kits.imports.openapi.operations import Builder, Operation
 from vespe.kits.imports.openapi.security import listed
 
+MAX_TOOLS: Final = 3000
+"""Of one kit: an installed one has at most 10,000 files."""
 _METHODS: Final = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
 
 
@@ -26,6 +28,9 @@ def import_openapi(documents: Documents, *, kit_id: str, selection: Selection) -
     chosen = selected(pairs, selection, tags=lambda pair: pair[0].tags, path=lambda pair: pair[0].path)
     if operations and not chosen:
         raise UsageError(f"none of the {len(operations)} operations fits --tag and --path", hint=_offered(operations))
+    if len(chosen) > MAX_TOOLS:
+        hint = "take a part of them: --tag TAG, --path GLOB or --max N"
+        raise UsageError(f"the description has {len(chosen)} operations, and a kit can have {MAX_TOOLS} tools", hint=hint)
     builder = Builder(documents, kit_id=kit_id, server=selection.server)
     tools: list[Made] = []
     for one, name in chosen:

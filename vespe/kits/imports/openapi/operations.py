@@ -20,6 +20,7 @@ _SECRET_NAMES: Final = frozenset(
     ("authorization", "proxy-authorization", "x-api-key", "api-key", "apikey", "api_key", "access_token", "access-token", "x-auth-token",
      "auth_token", "x-access-token", "private-token")
 )  # fmt: skip
+_MAX_PARAMETERS: Final = 300
 _ARGS: Final = {"query": "query", "header": "headers", "cookie": "cookies"}
 
 
@@ -81,7 +82,10 @@ class Builder:
             return LeftOut(what=operation.source, reason=server.problem)
         parts = _Parts()
         credentials = self._security.of(operation.said)
-        for one in self._read_parameters(operation, parts):
+        found = self._read_parameters(operation, parts)
+        if len(found) > _MAX_PARAMETERS:
+            return LeftOut(what=operation.source, reason=f"it has {len(found)} parameters, and a tool here has at most {_MAX_PARAMETERS}")
+        for one in found:
             self._add_parameter(one, parts, credentials)
         body = self._body(operation)
         if body is not None and body.problem:

@@ -15,6 +15,9 @@ MAX_DEPTH: Final = 22
 """Of one schema without its references: 32 subschemas and 64 levels of JSON are what a tool may have."""
 _MAX_SUBSCHEMAS: Final = 800
 _MAX_BYTES: Final = 180 * 1024
+_MAX_TOTAL: Final = 20_000
+"""Subschemas in the definitions of all tools together; those that come later are given _FEW each, within _SMALL bytes."""
+_FEW, _SMALL = 40, 16 * 1024
 _MAX_TEXT: Final = 400
 _LISTS: Final = ("allOf", "anyOf", "oneOf", "prefixItems")
 _SINGLE: Final = ("not", "if", "then", "else", "additionalProperties", "unevaluatedProperties", "propertyNames", "items", "contains",
@@ -45,6 +48,7 @@ class Schemas:
         self._waiting: list[tuple[str, At, bool]] = []
         self._made: dict[str, Converted] = {}
         self._kept: list[Any] = []
+        self._spent = 0
 
     def convert(self, at: At) -> Converted:
         """Return a schema for what a call sends: members that only a server may set are left out of it."""
@@ -57,13 +61,14 @@ class Schemas:
         found: JsonObject = {}
         notes: dict[str, None] = {}
         subschemas = size = 0
+        most, largest = (_MAX_SUBSCHEMAS, _MAX_BYTES) if self._spent < _MAX_TOTAL else (_FEW, _SMALL)
         waiting = list(needed)
         for name in waiting:
             if name in found:
                 continue
             made = self._definition(name)
             subschemas, size = subschemas + made.subschemas, size + made.size
-            if subschemas > _MAX_SUBSCHEMAS or size > _MAX_BYTES:
+            if subschemas > most or size > largest:
                 found[name] = {"description": "Not described here: the whole schema is too large for a tool."}
                 subschemas, size = subschemas - made.subschemas + 1, size - made.size + 100
                 notes["its schema is too large for a tool: some of its parts are left open"] = None
@@ -71,6 +76,7 @@ class Schemas:
             found[name] = made.schema
             notes |= made.notes
             waiting += made.refers
+        self._spent += subschemas
         return dict(sorted(found.items())), list(notes)
 
     def kinds(self, at: At) -> set[str]:

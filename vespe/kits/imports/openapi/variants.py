@@ -11,6 +11,7 @@ class Variants:
 
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
+        self._mappings: dict[int, dict[str, list[str]]] = {}
         self._extending: dict[int, list[tuple[str, At]]] | None = None
 
     def property_of(self, at: At) -> str:
@@ -22,10 +23,19 @@ class Variants:
         """Return the values of the discriminator that stand for a variant: those of `mapping`, else the schema's own name."""
         mapping = at.get("discriminator").get("mapping").value
         named = reference.rpartition("/")[2]
-        listed = mapping.items() if isinstance(mapping, dict) else ()
-        found = [value for value, to in listed if isinstance(to, str) and to in (reference, named)]
-        found += [value for value, to in listed if isinstance(to, str) and value not in found and to.rpartition("/")[2] == named]
-        return found or [named.partition("#")[0].removesuffix(".yaml").removesuffix(".yml").removesuffix(".json")]
+        known = self._mapped(mapping) if isinstance(mapping, dict) else {}
+        found = dict.fromkeys((*known.get(named, ()), *known.get(reference, ())))
+        return list(found) or [named.partition("#")[0].removesuffix(".yaml").removesuffix(".yml").removesuffix(".json")]
+
+    def _mapped(self, mapping: dict[str, Any]) -> dict[str, list[str]]:
+        """Return the values of a mapping by what they lead to, and by its bare name; made once for each."""
+        if id(mapping) not in self._mappings:
+            made: dict[str, list[str]] = {}
+            for value, to in mapping.items():
+                for key in dict.fromkeys((to, to.rpartition("/")[2])) if isinstance(to, str) else ():
+                    made.setdefault(key, []).append(value)
+            self._mappings[id(mapping)] = made
+        return self._mappings[id(mapping)]
 
     def says(self, at: At, name: str) -> bool:
         """Whether a variant says itself which value of the property is its own."""
