@@ -286,6 +286,11 @@ def test_a_kept_file_of_a_commit_is_refused_however_it_is_named(keeping: Path) -
     for name in (*names, blob, blob[:8], f"{tree}:a", "HEAD^{tree}:prod.env"):
         with pytest.raises((InvalidArguments, ToolExecutionError)):
             run_keeping("git_show", keeping, revision=name)
+    for place in ("HEAD:keys", tree, "HEAD:", "HEAD^{tree}"):
+        with pytest.raises(InvalidArguments, match="not a commit"):
+            run_keeping("git_diff", keeping, **{"from": place, "to": "HEAD"})
+        with pytest.raises(InvalidArguments, match="not a commit"):
+            run_keeping("git_grep", keeping, text="KEY", revision=place)
     for name, at in (("git_show", {}), ("git_diff", {}), ("git_blame", {}), ("git_grep", {"text": "KEY"})):
         with pytest.raises((InvalidArguments, ToolExecutionError), match="never_read"):
             run_keeping(name, keeping, path="prod.env", **at)

@@ -19,6 +19,7 @@ _GREP: Final = ("grep", "--no-color", "--no-textconv", "-I", "--fixed-strings")
 _IGNORED: Final = "blame.ignoreRevsFile"
 _IN_COMMIT: Final = re.compile(r"((?:[^{:]|\{[^}]*\})*):(.*)", re.DOTALL)
 """A file as git names it, `HEAD~1:path`: a colon in braces is one of a text that is searched for."""
+_KEEPS: Final = ", and your configuration (`files.never_read`) keeps files from tools"
 _PATHSPECS: Final = {"GIT_LITERAL_PATHSPECS": "0"}
 _MOST_KEPT: Final = 2000
 
@@ -42,6 +43,9 @@ def diff(directory: Directory, *options: str, path: str = ".", run: Run) -> str:
     directory.kind(path)  # which refuses what leads out
     found = _opened(directory, path, run=run)
     found.refuse_programs()
+    if directory.has_secrets:
+        for revision in (option for option in options if not option.startswith("-")):
+            _refuse_nameless(found, revision)
     asked = ("diff", *repository.DIFF, "--no-relative", *options)
     names = found.tell(*asked, "--name-only", "-z", "--", path).output if directory.has_secrets else b""
     return _without(directory, found, *asked, path=path, names=names.split(b"\0"))
@@ -66,7 +70,7 @@ def grep(directory: Directory, text: str, *, revision: str = "HEAD", path: str |
     found, at = _opened(directory, path or ".", run=run), path or "."
     asked, names = (f"-e{text}", revision, "--"), b""
     if directory.has_secrets:
-        _refuse_secret_file(directory, found, revision)
+        _refuse_nameless(found, revision)
         names = _matched(found, "--files-with-matches", "--full-name", "-z", *asked, *_pathspecs(directory, found, path=at, names=()))
     from_top = [name.removeprefix(os.fsencode(f"{revision}:")) for name in names.split(b"\0")]
     kept = _pathspecs(directory, found, path=at, names=from_top)
@@ -126,11 +130,22 @@ def _matched(found: WorkTree, *arguments: str) -> bytes:
     return bytes(answer.output)
 
 
+def _are_commits(found: WorkTree, revision: str) -> bool:
+    """Whether a revision, or a range, stands for commits alone, so that paths in it are those from the repository's top."""
+    ids = found.tell("rev-parse", "--revs-only", revision, "--").text.split()
+    asked = "".join(f"{one.lstrip('^')}^{{}}\n" for one in ids).encode()
+    return bool(ids) and set(found.tell("cat-file", "--batch-check=%(objecttype)", stdin=asked).text.split()) == {"commit"}
+
+
+def _refuse_nameless(found: WorkTree, revision: str) -> None:
+    """Refuse a directory or file of a commit in place of the commit: beneath it paths have lost their beginnings."""
+    if not _are_commits(found, revision):
+        raise InvalidArguments(f"{revision!r} is not a commit{_KEEPS}", hint="name the commit, and the directory as `path`")
+
+
 def _refuse_secret_file(directory: Directory, found: WorkTree, revision: str) -> None:
     """Refuse a file or directory of a commit that is kept from tools, and one that is not named by its path, so that nobody can say."""
-    ids = found.tell("rev-parse", "--revs-only", revision, "--").text.split()
-    kinds = found.tell("cat-file", "--batch-check=%(objecttype)", stdin="".join(f"{one.lstrip('^')}^{{}}\n" for one in ids).encode()).text
-    if set(kinds.split()) <= {"commit"} and ids:
+    if _are_commits(found, revision):
         return
     named = _IN_COMMIT.fullmatch(revision)
     if not named or (named[1] and found.ask("rev-parse", "--verify", "-q", f"{named[1]}^{{commit}}").status):
