@@ -60,7 +60,7 @@ def compared(name: str, unit: str, found: tuple[list[float], list[float]], *, pe
 
 
 def rates(cases: Mapping[str, Callable[[], object]], *, rounds: int = 7, seconds: float = 0.15) -> dict[str, list[float]]:
-    """Return how often a second each case runs, once for each round."""
+    """Return how often each case runs in a second of this process's processor time, once for each round."""
     found: dict[str, list[float]] = {name: [] for name in cases}
     for case in cases.values():
         case()
@@ -71,14 +71,14 @@ def rates(cases: Mapping[str, Callable[[], object]], *, rounds: int = 7, seconds
 
 
 def times(cases: Mapping[str, Callable[[], object]], *, rounds: int) -> dict[str, list[float]]:
-    """Return the milliseconds that each case takes, once for each round, after one that is not counted."""
+    """Return the milliseconds of processor time that each case takes, once for each round, after one that is not counted."""
     found: dict[str, list[float]] = {name: [] for name in cases}
     for number in range(rounds + 1):
         for name in random.sample(sorted(cases), len(cases)):
-            began = time.perf_counter()
+            began = time.process_time()
             cases[name]()
             if number:
-                found[name].append((time.perf_counter() - began) * 1000)
+                found[name].append((time.process_time() - began) * 1000)
     return found
 
 
@@ -101,8 +101,8 @@ def make_project(root: Path, *, tools: int, **fields: object) -> Path:
 
 
 def _rate(case: Callable[[], object], seconds: float) -> float:
-    began, number = time.perf_counter(), 0
-    while (spent := time.perf_counter() - began) < seconds:
+    began, number = time.process_time(), 0
+    while (spent := time.process_time() - began) < seconds:
         for _ in range(20):
             case()
         number += 20

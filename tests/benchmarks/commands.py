@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.benchmarks import listing, startup
 from tests.benchmarks.axes import Axis
-from tests.benchmarks.interleaved import Program, Row, home_environment, measure, vespe_command
+from tests.benchmarks.interleaved import Program, Row, home_environment, measure, processor_time, vespe_command
 
 GOALS = {
     "vespe tool list (100 tools)": 1.4,
@@ -25,7 +25,7 @@ def axes(scratch: Path) -> Iterator[Axis]:
     programs.append(
         Program(name="from vespe import Project", argv=[sys.executable, "-c", "from vespe import Project"], cwd=project, env=env)
     )
-    rows = measure(programs, rounds=7, reference=startup.REFERENCE)
+    rows = measure(programs, rounds=15, reference=startup.REFERENCE, clock=processor_time)
     yield from (_axis(row, rows, startup.REFERENCE, GOALS[row.name]) for row in rows if row.name in GOALS)
     yield from _large(scratch / "commands", env)
 
@@ -41,7 +41,7 @@ def _large(scratch: Path, env: dict[str, str]) -> Iterator[Axis]:
         Program(name=listing.REFERENCE, argv=[sys.executable, "-c", listing.READ_AND_PARSE], cwd=large, env=env),
         Program(name="vespe tool list of 10,000, warm", argv=[*vespe, "tool", "list"], cwd=large, env=env),
     ]
-    rows = measure(programs, rounds=3, reference="one of 10")
+    rows = measure(programs, rounds=5, reference="one of 10", clock=processor_time)
     yield _axis(rows[1], rows, "one of 10", 1.3)
     yield _axis(rows[3], rows, listing.REFERENCE, None)
 

@@ -135,6 +135,12 @@ SERVERS = {
 NEEDS = {"SDK low-level": "mcp", "SDK high-level": "mcp", "fastmcp": "fastmcp"}
 
 
+def processor_time_of(pid: int) -> float:
+    """Return the seconds of processor time that a running process has taken."""
+    ticks = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[11:13]
+    return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
+
+
 class Client:
     """Writes lines and reads lines."""
 
@@ -172,6 +178,10 @@ class Client:
             answer = self.read()
             assert answer["result"]["structuredContent"]["sum"] == answer["id"] - 10 + 2
         return number / (time.perf_counter() - began)
+
+    def spent_s(self) -> float:
+        """Return the seconds of processor time that the server has taken."""
+        return processor_time_of(self.process.pid)
 
     def resident_mib(self) -> float:
         status = Path(f"/proc/{self.process.pid}/status").read_text(encoding="utf-8")
