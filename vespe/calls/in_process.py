@@ -9,7 +9,6 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, runtime_checkable
 
-from vespe.calls import threads
 from vespe.errors import Interrupted, TimedOut, ToolExecutionError, VespeError
 from vespe.lazy import asyncio
 from vespe.models import JsonObject, JsonValue
@@ -130,6 +129,8 @@ class _Beside:
         """Wait for the result, the deadline or `cancel`; an interruption of the wait ends the code, too."""
         run = contextvars.copy_context().run
         try:
+            from vespe.calls import threads
+
             threads.start(partial(run, self._work))
             cancelled = self._wait()
         finally:
@@ -202,6 +203,8 @@ def _begin(work: Callable[[], Any]) -> "Future[tuple[Any, BaseException | None]]
             found = (None, error)
         with contextlib.suppress(RuntimeError):  # the loop has ended, so nobody waits any more
             loop.call_soon_threadsafe(done.set_result, found)
+
+    from vespe.calls import threads
 
     threads.start(partial(contextvars.copy_context().run, thread))
     return done
