@@ -3,6 +3,7 @@
 import contextlib
 import functools
 import os
+import re
 import stat
 import time
 from collections.abc import Iterator
@@ -15,6 +16,11 @@ _YOUNG_S = 10.0
 _MOST_SEEN = 10_000
 _MOST_REMOVED = 16
 """Bounds of one sweep: entries of TMPDIR looked at, and leftover copies removed."""
+
+
+def is_private_copy(path: str) -> bool:
+    """Whether a path leads into such a copy, which is gone when the call is over."""
+    return re.search(r"/\.vespe-[0-9a-f]{24}\.tmp(/|$)", path) is not None
 
 
 @contextlib.contextmanager

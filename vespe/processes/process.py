@@ -16,12 +16,12 @@ from vespe.errors import Interrupted, InvalidArguments, OutputTooLarge, TimedOut
 from vespe.lazy import pattern
 from vespe.processes.child_scripts import BOOT, Interpreter
 from vespe.processes.signals import interruptible, uninterruptible
-from vespe.processes.supervised_tree import Supervised, payload
+from vespe.processes.supervised_tree import Lease, Supervised, payload
 from vespe.records import dataclass
 
 if TYPE_CHECKING:
     from vespe.processes.sandbox.held import Policy
-    from vespe.processes.workers import Lease, Workers
+    from vespe.processes.workers import Workers
 
 _SAID = pattern(rb"[ES] [0-9]{1,9}|F [0-9]{1,9} [a-z]+")
 """What the supervisor says on its status pipe; a tool that runs as root can write anything else into it."""

@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from vespe import defaults
 from vespe.errors import InvalidArguments, StorageError
@@ -19,7 +19,6 @@ from vespe.processes.child_scripts import BOOT, ENTER, SUPERVISOR, boot_message,
 
 if TYPE_CHECKING:
     from vespe.processes.sandbox.held import Policy
-    from vespe.processes.workers import Lease
 
 _RESULT_FD = 3
 _CHUNK = 64 * 1024
@@ -141,6 +140,33 @@ class Output:
     @property
     def kept(self) -> bytes:
         return bytes(self.data[-self.cap :] if self.keep_tail else self.data[: self.cap])
+
+
+class Lease(Protocol):
+    """A supervisor that is kept ready, for one call; see `workers.Lease`."""
+
+    group: int
+
+    @property
+    def pid(self) -> int:
+        """The supervisor's process; 0 while it is not there."""
+        ...
+
+    def begin(self, descriptors: Sequence[int], command: dict[str, Any]) -> None:
+        """Let the call begin."""
+        ...
+
+    def wake(self) -> None:
+        """Let the supervisor go on where the tool has stopped it."""
+        ...
+
+    def wait_for_the_end(self) -> None:
+        """Wait until a supervisor that was killed is gone, with all that it left."""
+        ...
+
+    def give_back(self, *, whole: bool) -> None:
+        """Say that the call is over."""
+        ...
 
 
 class Supervised:

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from vespe.lazy import socket
 from vespe.processes.child_scripts import BOOT, ENTER, SUPERVISOR, Interpreter
+from vespe.processes.lasting import Lasting
 
 _ZYGOTE: Final = os.path.join(os.path.dirname(SUPERVISOR), "zygote.py")
 _MAX_ZYGOTES: Final = 8
@@ -23,13 +24,14 @@ _END_S: Final = 1.0
 
 
 class Workers:
-    """The zygotes of one process that lives, for calls from several threads; `close` ends them."""
+    """The zygotes of one process that lives, for calls from several threads; `close` ends them. `lasting` are processes that keep state."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._zygotes: dict[tuple[object, ...], _Zygote] = {}
         self._spoilt: set[tuple[object, ...]] = set()
         self._pid = os.getpid()
+        self.lasting = Lasting()
 
     def __enter__(self) -> "Workers":
         return self
@@ -68,13 +70,14 @@ class Workers:
         if self._pid != os.getpid():
             for zygote in self._zygotes.values():
                 zygote.abandon()
-            self._zygotes, self._pid = {}, os.getpid()
+            self._zygotes, self._pid, self.lasting = {}, os.getpid(), Lasting()
 
     def close(self) -> None:
         """End what is kept; the next call begins anew."""
         with self._lock:
             self._forget_a_fork()
             zygotes, self._zygotes = list(self._zygotes.values()), {}
+        self.lasting.close()
         for zygote in zygotes:
             zygote.close()
         for zygote in zygotes:

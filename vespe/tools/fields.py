@@ -94,6 +94,12 @@ def _limits(value: Any) -> Iterator[Found]:
         yield "/limits/timeout_s", f"`limits.timeout_s` must be a number of seconds above 0, at most {MAX_TIMEOUT_S}, not {short(timeout)}"
     if isinstance(most, bool) or not isinstance(most, int) or not 0 < most <= MAX_OUTPUT_LIMIT:
         yield "/limits/max_output_bytes", f"`limits.max_output_bytes` must be an integer from 1 to {MAX_OUTPUT_LIMIT}, not {short(most)}"
+    if value.get("worker", "persistent") != "persistent":
+        yield "/limits/worker", f'`limits.worker` is "persistent" or is not there, not {describe(value["worker"])}'
+    for key, kinds in (("max_calls", (int,)), ("max_idle_s", (int, float))):
+        found = value.get(key, 1)
+        if isinstance(found, bool) or not isinstance(found, kinds) or found <= 0:
+            yield f"/limits/{key}", f"`limits.{key}` must be a number above 0, not {short(found)}"
 
 
 def _annotations(value: Any) -> Iterator[Found]:

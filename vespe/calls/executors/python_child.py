@@ -33,16 +33,12 @@ def main(told: "list[Any]") -> "NoReturn":
     `told` is the message, and python_values.py: its code, or the module where that is made already.
     """
     message, values = told
+    if "lasting" in message:
+        serve(_made(values))
     result = int(sys.argv[-1])
     os.set_inheritable(result, False)
     identity, here = _identity(result), os.getpid()
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
-    # All that is printed is one log, in the order in which it was printed.
-    os.dup2(2, 1)
-    for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(line_buffering=True, errors="backslashreplace")  # type: ignore[union-attr]  # a text stream, at start
+    _quieten()
     sys.argv = [message["path"]]
     touched: list[tuple[str, str]] = []
     if message["watched"]:
@@ -108,6 +104,48 @@ def _watch(touched: "list[tuple[str, str]]", directory: str) -> None:
     sys.addaudithook(hook)
 
 
+def serve(values: "Any") -> "NoReturn":
+    """Answer one call after another in this process, which keeps what the tool's module keeps; each answer follows its size."""
+    import marshal
+
+    result, requests, here, function = int(sys.argv[-1]), os.dup(0), os.getpid(), None
+    os.set_inheritable(result, False)
+    _quieten()
+    while size := int.from_bytes(_taken(requests, 8), "big"):
+        message = marshal.loads(_taken(requests, size))
+        sys.argv = [message["path"]]
+        try:
+            function = function or _loaded(message)
+            answer = call(message, values, function)
+        except Failed as failed:
+            import json
+
+            answer = json.dumps({"error": failed.answer}, ensure_ascii=False)
+        if os.getpid() != here:
+            os._exit(0)
+        data = answer.encode("utf-8", "replace")
+        _write(result, b"%d ok\n" % len(data) + data)
+    _finish()
+
+
+def _taken(descriptor: int, size: int) -> bytes:
+    """Read so many bytes, fewer at the end of the file."""
+    data = b""
+    while len(data) < size and (more := os.read(descriptor, size - len(data))):
+        data += more
+    return data
+
+
+def _quieten() -> None:
+    """Leave nothing to read, and make all that is printed one log, in the order in which it was printed."""
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(line_buffering=True, errors="backslashreplace")  # type: ignore[union-attr]  # a text stream, at start
+
+
 def _made(values: "Any") -> "Any":
     if isinstance(values, type(sys)):
         return values
@@ -116,10 +154,10 @@ def _made(values: "Any") -> "Any":
     return module
 
 
-def call(message: "dict[str, Any]", values: "Any") -> str:
-    """Load the script, call its function, wait for what it gives, and give the answer as JSON."""
+def call(message: "dict[str, Any]", values: "Any", function: "Callable[..., Any] | None" = None) -> str:
+    """Call the script's function, which is loaded where it is not given, wait for what it gives, and give the answer as JSON."""
     try:
-        function = _function(message)
+        function = function or _function(message)
         inputs = values.converted_inputs(function, message["inputs"])
     except values.Unfit as unfit:
         raise Failed("arguments", unfit.why, pointer=unfit.pointer) from None
@@ -145,6 +183,15 @@ def _settled(value: "Any") -> "Any":
 
         value = asyncio.run(wait())
     return list(value) if hasattr(value, "__next__") else value
+
+
+def _loaded(message: "dict[str, Any]") -> "Callable[..., Any]":
+    try:
+        return _function(message)
+    except Failed:
+        raise
+    except BaseException as error:  # a module can answer a look at it with an error
+        raise _failed(error, message) from None
 
 
 def _function(message: "dict[str, Any]") -> "Callable[..., Any]":

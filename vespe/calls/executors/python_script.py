@@ -4,15 +4,32 @@ import errno
 import os
 import signal
 import sys
+import time
+from dataclasses import replace
 from typing import Any, Final
 
 from vespe.calls.executors import script_environments
 from vespe.calls.executors.base import Context
 from vespe.documents import strict_json
-from vespe.errors import InvalidArguments, InvalidDocument, InvalidOutput, InvalidTool, StorageError, ToolExecutionError
+from vespe.errors import (
+    Interrupted,
+    InvalidArguments,
+    InvalidDocument,
+    InvalidOutput,
+    InvalidTool,
+    OutputTooLarge,
+    StorageError,
+    TimedOut,
+    ToolExecutionError,
+    VespeError,
+)
 from vespe.files import atomic
+from vespe.files.private_copy import is_private_copy
+from vespe.lazy import hashlib
 from vespe.models import Execution, Implementation, JsonObject, Tool
 from vespe.processes import child_scripts, process
+from vespe.processes.answering import AnsweringProcess, NoAnswer
+from vespe.processes.lasting import Terms
 from vespe.tools.python.script_lock import MAX_BYTES, SUFFIX, Lock
 from vespe.tools.python.script_metadata import Metadata, python_satisfies, read_metadata
 from vespe.tools.templates import substitute_secrets
@@ -85,9 +102,55 @@ class PythonScript:
             name=tool.name,
             sandbox=context.sandbox,
             # What a tool depends on is others' code: where it is to be held, no interpreter outside imports it.
-            workers=None if held and metadata.dependencies else context.workers,
+            workers=None if held and (metadata.dependencies or implementation.environment) else context.workers,
         )
-        return _execution(process.run(command, cancel=context.cancel), implementation)
+        wants = context.workers is not None and bool(tool.document.get("limits", {}).get("worker"))
+        if wants and not held and not is_private_copy(context.directory):
+            return _execution(_lasting(tool, command, context), implementation)
+        finished = process.run(command, cancel=context.cancel)
+        return _execution(replace(finished, notes=(*finished.notes, _NOT_KEPT)) if wants else finished, implementation)
+
+
+_NOT_KEPT: Final = "the process was not kept: only a tool without a sandbox, that runs where it lies, keeps one"
+
+
+def _lasting(tool: Tool, command: process.Command, context: Context) -> process.Finished:
+    """Have the process answer that keeps the tool's state; raises as `execute` does."""
+    began, name = time.monotonic(), command.name
+    interpreter, message, workers = command.interpreter, command.message, context.workers
+    if interpreter is None or workers is None:
+        raise ValueError("a process that is kept needs an interpreter, and somebody who keeps it")
+    limits = tool.document["limits"]
+    made_of = (hashlib.sha256(message["source"]).hexdigest(), message["entrypoint"], interpreter.key())
+    terms = Terms(made_of=made_of, max_calls=limits.get("max_calls", 1000), max_idle_s=limits.get("max_idle_s", 300.0))
+
+    def make() -> AnsweringProcess:
+        first = interpreter.stdin({"lasting": True}, is_ready=False)
+        return AnsweringProcess(interpreter.program(), cwd=command.cwd, env=command.env, first=first)
+
+    try:
+        request = interpreter.stdin(message, is_ready=True)
+        key, until = (tool.uid, message["path"], command.cwd), began + command.timeout_s
+        answer = workers.lasting.ask(key, make, terms=terms, request=request, until=until, cancel=context.cancel)
+    except NoAnswer as none:
+        raise _unanswered(none, name, command.timeout_s) from None
+    if len(answer.body) > command.cap_bytes:
+        raise OutputTooLarge(f"{name} gave more than {command.cap_bytes} bytes as its result", kept=answer.body[: command.cap_bytes])
+    spent = time.monotonic() - began
+    return process.Finished(
+        returncode=0, signal=None, stdout=b"", stderr=answer.logs, result=answer.body, stderr_bytes=len(answer.logs), duration_s=spent
+    )
+
+
+def _unanswered(none: NoAnswer, name: str, timeout_s: float) -> VespeError:
+    logs = _details(none.logs.decode("utf-8", "replace"))
+    if none.reason == "late":
+        late = TimedOut(name, seconds=timeout_s, then="was ended, with what it kept")
+        late.details |= logs
+        return late
+    if none.reason == "cancelled":
+        return Interrupted(f"{name} was cancelled and has been ended, with what it kept", details=logs)
+    return ToolExecutionError(f"{name} gave no result: its process ended, and what it kept is gone", details=logs)
 
 
 def prepared(tool: Tool, context: Context) -> str | None:
