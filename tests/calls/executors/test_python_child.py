@@ -24,7 +24,9 @@ COVERAGE = {name: value for name, value in os.environ.items() if name.startswith
 def answer(directory: Path, source: str, *, env: Mapping[str, str] = COVERAGE, **message: Any) -> tuple[dict[str, Any] | None, str]:
     """Run a child as the executor does; gives its answer and what was printed."""
     whole = {"directory": str(directory), "path": str(directory / "main.py"), "source": source.encode(), "entrypoint": "f"}
-    data = child_scripts.boot_message(CHILD, [whole | {"inputs": {}, "args": {}} | message, child_scripts.compiled(VALUES)])
+    data = child_scripts.boot_message(
+        CHILD, [whole | {"inputs": {}, "args": {}, "watched": False} | message, child_scripts.compiled(VALUES)]
+    )
     reader, writer = os.pipe()
     arguments = [sys.executable, "-I", "-B", "-X", "utf8", "-c", child_scripts.BOOT, str(writer)]
     done = subprocess.run(arguments, input=data, capture_output=True, pass_fds=[writer], env=env, check=False, timeout=PATIENCE_S)
