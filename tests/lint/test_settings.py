@@ -90,4 +90,4 @@ def test_the_command_line_wins_over_a_project() -> None:
 def test_what_a_project_cannot_say_is_told_and_passed_over(document: Any) -> None:
     settings, wrong = lint_settings.of_project(document, Settings())
     assert len(wrong) == 1
-    assert settings == Settings()
+    assert settings == Settings(has_project=True)

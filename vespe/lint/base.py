@@ -114,11 +114,13 @@ class Bounds:
     """What a project's configuration says to the rules over sets: `tool_budget` in tokens, None for no budget.
 
     `guards` are its rules that deny or ask for every call of a tool; `flow_guarded` says that its `approvals.flow` asks or denies.
+    `has_project` is false for tools that are judged without a project, such as a kit's alone: then nobody can have set rules.
     """
 
     tool_budget: int | None = None
     guards: tuple[CallRule, ...] = ()
     flow_guarded: bool = False
+    has_project: bool = False
 
     def is_guarded(self, name: str, own_name: str, scope: str) -> bool:
         """Say whether a person stands before every call of a tool."""

@@ -25,7 +25,7 @@ class Settings:
 
     `select` and `ignore` are codes, families or beginnings of codes; no `select` is every rule. `targets` empty is all of them.
     `severities` gives rules another severity. `least` leaves out what is less grave. `ignored` maps codes to the reasons that a
-    project's configuration gives; `tool_budget` is its bound in tokens; `guards` and `flow_guarded` are as in `Bounds`.
+    project's configuration gives; `tool_budget` is its bound in tokens; `guards`, `flow_guarded` and `has_project` are as in `Bounds`.
     """
 
     select: tuple[str, ...] = ()
@@ -37,11 +37,12 @@ class Settings:
     tool_budget: int | None = None
     guards: tuple[CallRule, ...] = ()
     flow_guarded: bool = False
+    has_project: bool = False
 
     @property
     def bounds(self) -> Bounds:
         """What the rules over sets are told."""
-        return Bounds(tool_budget=self.tool_budget, guards=self.guards, flow_guarded=self.flow_guarded)
+        return Bounds(tool_budget=self.tool_budget, guards=self.guards, flow_guarded=self.flow_guarded, has_project=self.has_project)
 
     def rules(self) -> Iterator[AnyRule]:
         """Return the rules to ask, in the order of their families."""
@@ -113,6 +114,7 @@ def of_project(document: JsonObject, given: Settings) -> tuple[Settings, list[Wr
         severities=_severities(lint, wrong),
         ignored=reasons,
         tool_budget=budget,
+        has_project=True,
         **_guards(document),
     )
     return settings, wrong

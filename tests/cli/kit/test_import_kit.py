@@ -66,3 +66,14 @@ def test_an_update_shows_what_changes_and_asks(command: Command, source: str) ->
 def test_what_goes_wrong_is_a_sentence(command: Command, source: str, words: list[str], code: int, said: str) -> None:
     done = command("kit", "import", *([source] if words[0].startswith("--") else []), *words)
     assert (done.code, said in done.err) == (code, True), done.err
+
+
+SECRETS = {"key": {"type": "apiKey", "in": "header", "name": "X-Key"}}
+
+
+def test_a_kit_with_a_secret_that_reads_and_writes_lints_without_an_error(command: Command, tmp_path: Path) -> None:
+    paths = {f"/{name}": {"get": {"summary": f"List {name}"}, "post": {"summary": f"Send {name}"}} for name in ("messages", "files")}
+    document = described(paths, components={"securitySchemes": SECRETS}, security=[{"key": []}])
+    (tmp_path / "api.json").write_text(dump_json(document), encoding="utf-8")
+    made = command("kit", "import", str(tmp_path / "api.json"), "--id", "box", "--json").document
+    assert command("lint", made["path"], "--severity", "error").code == 0

@@ -146,3 +146,10 @@ def test_explain_draws_the_tools_of_the_project_here(command: Callable[..., Any]
     assert "──▶ the model ──▶ send_email" in text and "get_webpage" in text and "Cheapest cut" in text
     told = command("lint", "--select", "flow")
     assert told.code == 1 and '"ask": ["send_email"]' in told.out
+
+
+def test_a_kit_alone_is_warned_of_what_a_project_must_answer() -> None:
+    outlines = (one("read_inbox", "reads_private"), PAGE, SEND)
+    ((_, alone),) = RULES[0].check(outlines, Bounds())
+    ((_, within),) = RULES[0].check(outlines, Bounds(has_project=True))
+    assert (alone.severity, within.severity) == ("warning", None)

@@ -100,6 +100,7 @@ def _exfiltration(outlines: Sequence[Outline], bounds: Bounds) -> Iterator[tuple
     yield (
         -1,
         Found(
+            severity=None if bounds.has_project else "warning",
             message=f"what a stranger writes could make a model carry private data away, and nobody is asked: {told}",
             fix=f"ask before {_these(flow)}, in .vespe/config.json: {_cut(flow)}; or {_LATER} asks once strangers' words were read",
         ),
@@ -120,8 +121,8 @@ RULES: Final[tuple[SetRule, ...]] = (
         title="Tools that together can carry private data away",
         rationale=(
             "One tool reads what is private, one reads what strangers wrote, and one gives data to others: words that a stranger wrote can "
-            "make a model send away what it read. The effects of a tool are shown by `vespe tool show`, and corrected by `effects` in its "
-            "config.json."
+            "make a model send away what it read. A kit alone has no rules on calls, and so it is a warning there. The effects of a tool "
+            "are shown by `vespe tool show`, and corrected by `effects` in its config.json."
         ),
         bad="read_inbox, get_webpage and send_email, with no rule on calls",
         good='the same with "approvals": {"ask": ["send_email"]}',
