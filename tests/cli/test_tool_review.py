@@ -7,6 +7,7 @@ import pytest
 
 from tests.support.ondisk import python_tool, write_tool
 from vespe.cli import tool_review
+from vespe.schemas.published import read_published
 from vespe.trust import review
 
 
@@ -64,3 +65,28 @@ def test_p5_all_of_a_long_hostile_command_is_shown_escaped(tmp_path: Path, capfd
     said = capfd.readouterr().err
     assert "x" * 10_000 in said and "\x1b" not in said and "\u202e" not in said and "\\x1bwhere" in said
     assert tool_review.document_of(shown)["uid"] == "tool-a"
+
+
+SHOWN: dict[str, Any] = {
+    "name": "n",
+    "description": "about this",
+    "implementation_details": {"type": "shell_command", "entrypoint": "cat", "args": {}},
+    "limits": {"timeout_s": 7},
+    "secrets": ["A_KEY"],
+    "annotations": {"readOnlyHint": True},
+    "permissions": {"write": ["/etc"]},
+    "effects": [],
+}
+HARMLESS = {
+    "$schema", "uid", "schema", "kit_id", "version", "tags", "examples", "example_files", "example_git", "api_fields", "lint", "queries",
+}  # fmt: skip
+"""What decides neither what runs, nor with what, nor whether anybody is asked."""
+
+
+def test_p5_every_key_of_a_tool_is_shown_or_decides_nothing(tmp_path: Path) -> None:
+    assert SHOWN.keys() | HARMLESS == read_published("tool")["properties"].keys()
+    given = {key: value for key, value in SHOWN.items() if key not in ("name", "implementation_details")}
+    directory = write_tool(tmp_path / "tool-n", "n", implementation=SHOWN["implementation_details"], **given)
+    shown = shown_lines(directory)
+    assert {"about", "runs", "limits", "secrets", "says", "may use", "effects"} <= shown.keys() and "[]" in shown["effects"]
+    assert "effects" not in shown_lines(write_tool(tmp_path / "tool-m", "m"))

@@ -30,6 +30,7 @@ def document_of(tool: "ToolReview") -> JsonObject:
         "unpinned": list(tool.unpinned),
         "annotations": tool.document.get("annotations", {}),
         "permissions": tool.document.get("permissions", {}),
+        "effects": tool.document.get("effects"),
         "secrets": list(tool.secrets),
         "hosts": list(tool.hosts),
         "files": list(tool.files),
@@ -62,12 +63,18 @@ def facts_of(tool: "ToolReview", *, place: str) -> list[tuple[str, JsonValue]]:
         ("unpinned", f"{', '.join(tool.unpinned)}: other code can come tomorrow; `vespe tool lock` pins it" if tool.unpinned else ""),
         ("says", hints_of(tool.document.get("annotations"))),
         ("may use", tool.document.get("permissions")),
+        ("effects", _effects(tool.document.get("effects"))),
         ("limits", tool.document.get("limits")),
         *((label, ", ".join(values)) for label, values in (("secrets", tool.secrets), ("hosts", tool.hosts), ("problems", tool.problems))),
         ("files", ", ".join(tool.files)),
         ("read it", place),
     ]
     return [(label, value) for label, value in told if value]
+
+
+def _effects(said: JsonValue) -> str:
+    """Say which effects a tool states in the place of those that would be derived, and that would have it asked about."""
+    return f"says that these are all: {strict_json.compact_json(said)}; by them it is decided what is asked" if said is not None else ""
 
 
 def hints_of(annotations: JsonValue) -> str:
