@@ -53,7 +53,14 @@ def kill_at_random(process: "subprocess.Popen[bytes]", rng: random.Random, notes
             return "nobody"
         return "a process below it"
     process.kill()
+    process.wait()
     return "the driver"
+
+
+def started(argv: list[str], root: Path) -> "subprocess.Popen[bytes]":
+    """Start the command."""
+    with (root / "said.log").open("ab") as log:
+        return subprocess.Popen(argv, cwd=root, stderr=log, stdout=log)
 
 
 def torn(directory: Path, *, points: int, inputs: int, engine: str, read_only: bool, seed: int = 0) -> Counter[str]:
@@ -62,23 +69,16 @@ def torn(directory: Path, *, points: int, inputs: int, engine: str, read_only: b
     root = make_project(directory / ("again" if read_only else "once"), tools=1)
     notes = counting_tool(root, "count", read_only=read_only)
     (root / "in.jsonl").write_text("".join(f'{{"n": {n}, "s": 0.05}}\n' for n in range(inputs)), encoding="utf-8")
-    argv, kills = [*COMMAND, "--on", engine], 0
-    while True:
-        with (root / "said.log").open("ab") as log:
-            process = subprocess.Popen(argv, cwd=root, stderr=log, stdout=log)
-        argv = [*COMMAND, "--on", engine, "--resume"]
-        if kills >= points:
-            process.wait()
+    argv = [*COMMAND, "--on", engine]
+    process = started(argv, root)
+    for _ in range(points):
+        happened[kill_at_random(process, rng, notes)] += 1
+        if process.poll() in (0, 1):
             break
-        killed = kill_at_random(process, rng, notes)
-        happened[killed] += 1
-        kills += 1
-        if killed != "the driver":
-            process.wait()
-        elif process.wait() == 0:
-            break
-        if killed == "done" and process.returncode in (0, 1):
-            break
+        if process.poll() is not None:
+            process = started([*argv, "--resume"], root)
+    while process.wait() not in (0, 1):
+        process = started([*argv, "--resume"], root)
     lines = [json.loads(line) for line in (root / "out.jsonl").read_text(encoding="utf-8").splitlines()]
     assert sorted(line["id"] for line in lines) == list(range(1, inputs + 1)), "an id is lost, or comes twice"
     called = Counter(calls_in(notes))
