@@ -26,6 +26,12 @@ from vespe.calls.batch.ray_cluster import run_on_ray  # only where there is Ray
 pytestmark = pytest.mark.filterwarnings("ignore")  # Ray's own
 
 
+@pytest.fixture(autouse=True)
+def token(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ray makes its token once a process, in the home directory of that moment; each test here has another home."""
+    monkeypatch.setenv("RAY_AUTH_TOKEN", "of-these-tests-" * 3)
+
+
 def run(project: Path, inputs: list[dict[str, Any]], *, address: str = "") -> dict[Any, Any]:
     path = CallPath(workspace=open_workspace(project), registry=ToolRegistry())
     return {o.id: o.outcome for o in run_on_ray(numbered(inputs), path.tool("count"), path, Plan(jobs=2), address=address)}
