@@ -135,7 +135,7 @@ def test_p1_an_untrusted_project_runs_neither_its_own_tools_nor_a_kits(
     marker = tmp_path / "ran"
     kit = write_kit(tmp_path / "kits", "alpha")
     for directory in (tools(project) / "tool-own", kit / "tool-kit"):
-        python_tool(directory, directory.name[5:], f"open({str(marker)!r}, 'w').close()")
+        python_tool(directory, directory.name[5:], f"open({str(marker)!r}, 'w').close()", permissions={"write": [str(tmp_path)]})
     monkeypatch.setenv("VESPE_KITS_PATH", str(tmp_path / "kits"))
     (project / ".vespe/config.json").write_text(json.dumps({"active_kits": ["alpha"]}), encoding="utf-8")
     clone = cloned(project, tmp_path)
@@ -244,23 +244,23 @@ def test_p47_a_disk_that_keeps_no_log_loses_the_line_and_not_the_answer(project:
     assert outcome.result == 1 and outcome.notes
 
 
-def test_p31_ctrl_c_ends_the_tool_and_its_children_and_is_130(project: Path, tmp_path: Path) -> None:
+def test_p31_ctrl_c_ends_the_tool_and_its_children_and_is_130(project: Path) -> None:
     body = (
         "import os, subprocess, time\n"
         "child = subprocess.Popen(['sleep', '60'])\n"
-        f"open({str(tmp_path / 'pids')!r}, 'w').write(f'{{os.getpid()}} {{child.pid}}')\n"
+        f"open({str(project / 'pids')!r}, 'w').write(f'{{os.getpid()}} {{child.pid}}')\n"
         "time.sleep(60)"
     )
     python_tool(tools(project) / "tool-w", "w", body)
     running = subprocess.Popen(
         [sys.executable, "-m", "vespe", "tool", "run", "w", "--json"], cwd=project, stdout=subprocess.PIPE, env=interruptible()
     )
-    while not (tmp_path / "pids").exists() or not (tmp_path / "pids").read_text(encoding="utf-8").count(" "):
+    while not (project / "pids").exists() or not (project / "pids").read_text(encoding="utf-8").count(" "):
         assert running.poll() is None
     running.send_signal(signal.SIGINT)
     out, _ = running.communicate(timeout=PATIENCE_S)
     assert (running.returncode, out) == (130, b"")
-    for pid in map(int, (tmp_path / "pids").read_text(encoding="utf-8").split()):
+    for pid in map(int, (project / "pids").read_text(encoding="utf-8").split()):
         with pytest.raises(ProcessLookupError):
             os.kill(pid, 0)
 

@@ -1,5 +1,9 @@
 """Calls that are held: what is refused is named, with the line to add; what is swallowed is noted."""
 
+import contextlib
+import socket
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -81,3 +85,36 @@ def test_off_holds_nothing_and_says_so(held: Path) -> None:
     shell(held, "cat", str(held.parent / "home/.ssh/id_ed25519"), permissions={"network": []})
     outcome = run(held, "s")
     assert (outcome.result, outcome.sandbox) == ("KEY", {"level": "off", "gaps": ["network"]})
+
+
+@pytest.fixture
+def server() -> Iterator[str]:
+    """A server on the loopback that answers once to each connection, as `host:port`."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def serve() -> None:
+            with contextlib.suppress(OSError):
+                while True:
+                    one, _ = listening.accept()
+                    with one:
+                        one.recv(1000)
+                        one.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi")
+
+        threading.Thread(target=serve, daemon=True).start()
+        yield f"127.0.0.1:{listening.getsockname()[1]}"
+        listening.shutdown(socket.SHUT_RDWR)
+
+
+FETCH = "import urllib.request\nreturn urllib.request.urlopen('http://' + inputs['to'], timeout=9).read().decode()"
+TO = {"type": "object", "properties": {"to": {"type": "string"}}}
+
+
+@pytest.mark.skipif(machine().level != "namespaces", reason="hosts are told apart where there are namespaces")
+def test_a_stated_host_is_reached_and_no_other(held: Path, server: str) -> None:
+    python_tool(tool(held, "p"), "p", FETCH, permissions={"network": [server]}, schema=TO)
+    python_tool(tool(held, "q"), "q", FETCH, permissions={"network": ["other.example"]}, schema=TO)
+    python_tool(tool(held, "r"), "r", FETCH, permissions={"network": []}, schema=TO)
+    assert run(held, "p", to=server).result == "hi"
+    for name, line in (("q", f'"network": ["other.example", "{server}"]'), ("r", f'"network": ["{server}"]')):
+        error = run(held, name, to=server).error
+        assert error is not None and error.code == "permission_denied" and line in error.hint

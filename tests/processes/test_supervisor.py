@@ -44,6 +44,7 @@ class Supervised:
             "env": {b"PATH": b"/usr/bin:/bin"},
             "result": False,
             "vespe": os.getpid() if vespe is None else vespe,
+            "given": 6,
             "boot": "",
             "sandbox": None,
         }

@@ -17,7 +17,14 @@ def counting_tool(project: Path, name: str, *, read_only: bool) -> Path:
     """Write a tool that notes each call, and return the file of its notes."""
     notes = project / f"{name}.notes"
     body = COUNTING.replace("NOTES", repr(str(notes)))
-    python_tool(project / f".vespe/tools/tool-{name}", name, body, schema=NUMBER, annotations={"readOnlyHint": read_only})
+    python_tool(
+        project / f".vespe/tools/tool-{name}",
+        name,
+        body,
+        schema=NUMBER,
+        annotations={"readOnlyHint": read_only},
+        permissions={"write": [str(project)]},
+    )
     return notes
 
 

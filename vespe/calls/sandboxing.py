@@ -1,6 +1,8 @@
 """What one call's process is held to: the tool's `permissions` at the level that the machine has and the user's setting asks for."""
 
+import atexit
 import contextlib
+import errno
 import functools
 import os
 import re
@@ -13,11 +15,12 @@ from vespe.calls.executors.base import Context
 from vespe.errors import PermissionDenied, Refused, ToolExecutionError
 from vespe.files import locations
 from vespe.files.private_copy import private_directory
+from vespe.http import addresses
 from vespe.lazy import pattern
 from vespe.models import Execution, Tool
 from vespe.processes.sandbox import levels
-from vespe.processes.sandbox.held import Policy
-from vespe.processes.sandbox.policy import Surroundings, policy, python_needs
+from vespe.processes.sandbox.held import Policy, is_loopback
+from vespe.processes.sandbox.policy import PROXY_PORT, Surroundings, policy, python_needs
 from vespe.processes.sandbox.protected import holds, homes
 from vespe.tools.permissions import permissions_of
 
@@ -35,17 +38,44 @@ def sandboxed(tool: Tool, context: Context, *, setting: str) -> Iterator[Context
     if not _starts(tool):
         yield context
         return
-    level = machine().level if setting == "require" else "off"
+    level = "off" if setting == "off" else machine().level
     permissions = permissions_of(tool.permissions)
     if level == "off":
         made = policy(levels.Machine(), "off", permissions, Surroundings(project="/", directory="/", scratch="/"))
         _require(setting, made, tool)
         yield replace(context, sandbox=made)
         return
-    with private_directory() as scratch:
-        made = policy(machine(), level, permissions, _surroundings(tool, context, scratch))
+    # A session with a server lives longer than the call.
+    with private_directory() if context.sessions is None or not _is_served(tool) else contextlib.nullcontext(_lasting()) as scratch:
+        reach = Reach(permissions.network or (), context)
+        made = policy(machine(), level, permissions, _surroundings(tool, context, scratch), connect=reach.connect)
+        made = replace(made, refusals=reach.refusals)
         _require(setting, made, tool)
         yield replace(context, sandbox=made, environment={**context.environment, **made.environment})
+
+
+class Reach:
+    """Which hosts the proxy of one call reaches: those that the tool states, judged by their addresses as those of HTTP tools are."""
+
+    def __init__(self, hosts: tuple[str, ...], context: Context) -> None:
+        self._hosts = hosts
+        # An address that the tool states is what the user was shown; what a name leads to is not.
+        self._literal = (
+            *context.allow_hosts,
+            *(host for host in hosts if is_loopback(host) or addresses.is_address(host.partition(":")[0])),
+        )
+        self._timeout_s = context.timeout_s
+        self.refusals: list[tuple[str, str]] = []
+
+    def connect(self, host: str, port: int) -> Any:
+        """Open a connection; raises Refused for a host that is not stated, AddressRefused, and what dialling raises."""
+        from vespe.http import sockets
+
+        if not addresses.listed(host, port, self._hosts):
+            self.refusals.append(("network", f"{host}:{port}"))
+            raise Refused(f"the sandbox did not let it reach {host}:{port}, which `permissions.network` does not name")
+        with sockets.Limits(host, timeout_s=self._timeout_s).hold():
+            return sockets.Dialler(self._literal).connect_tcp(host, port).get_extra_info("socket")
 
 
 def machine() -> levels.Machine:
@@ -58,6 +88,18 @@ def _starts(tool: Tool) -> bool:
     if implementation is None or implementation.type in _IN_PROCESS:
         return False
     return implementation.type != "mcp_tool" or bool(implementation.args.get("command"))
+
+
+def _is_served(tool: Tool) -> bool:
+    return tool.implementation is not None and tool.implementation.type == "mcp_tool"
+
+
+@functools.cache
+def _lasting() -> str:
+    """Return a temporary directory that is there until this process ends."""
+    kept = contextlib.ExitStack()
+    atexit.register(kept.close)
+    return kept.enter_context(private_directory())
 
 
 def _surroundings(tool: Tool, context: Context, scratch: str) -> Surroundings:
@@ -105,6 +147,7 @@ def _require(setting: str, made: Policy, tool: Tool) -> None:
         )
 
 
+_PROXY: Final = f"127.0.0.1:{PROXY_PORT}"
 _KINDS: Final = {"read": "read", "write": "write", "network": "reach", "programs": "start"}
 _SAID: Final = pattern(
     r"(?:^|[\s'\"‘`(:])((?:/|\.{1,2}/|~/)[^\s'\"’:]+)['\"’]?\)?:? *(?::.*)?"
@@ -122,7 +165,12 @@ def explained(error: ToolExecutionError, tool: Tool, made: Policy | None) -> Too
     touched = error.details.pop("touched", ())
     if made is None or not made.message or type(error) is not ToolExecutionError:
         return error
-    for kind, what in (*reversed(refused(touched, made)), *_guessed(error, made)):
+    found = [*made.refusals, *refused(touched, made), *_guessed(error, made)]
+    said = f"{error} {error.details.get('stderr', '')}"
+    for kind, what in reversed(found):
+        # What it went on after is not what it failed of.
+        if kind != "network" and os.path.basename(what) not in said:
+            continue
         stated = list(getattr(permissions_of(tool.permissions), kind) or _DEFAULTS.get(kind, ()))
         line = ", ".join(f'"{item}"' for item in [*stated, _short(what)])
         return PermissionDenied(
@@ -130,6 +178,8 @@ def explained(error: ToolExecutionError, tool: Tool, made: Policy | None) -> Too
             hint=f'where it is to, say so in its config.json: "permissions": {{"{kind}": [{line}]}}',
             details=error.details | {"permission": kind, "refused": what},
         )
+    if found:
+        error.details["refused"] = [what for _, what in found]
     return error
 
 
@@ -145,23 +195,27 @@ _DEFAULTS: Final = {"read": (".",), "write": (".",)}
 
 def refused(touched: Iterable[Sequence[str]], made: Policy | None) -> list[tuple[str, str]]:
     """Return those of the things that a tool touched which its sandbox holds it back from."""
-    return [(kind, what) for kind, what in touched if made is not None and made.refuses(kind, what)]
+    return [(kind, what) for kind, what in touched if made is not None and made.refuses(kind, what) and what != _PROXY]
 
 
 def notes(execution: Execution, made: Policy | None) -> Execution:
     """Return an execution with a note for each refusal that the tool went on after."""
-    found = refused(execution.touched, made)
+    found = list(dict.fromkeys((*refused(execution.touched, made), *(made.refusals if made is not None else ()))))
+    # Its own loopback is its own.
+    found = [(kind, what) for kind, what in found if kind != "network" or not is_loopback(what)]
     said = tuple(f"the sandbox did not let it {_KINDS[kind]} {what}" for kind, what in found[:8])
     return replace(execution, notes=(*execution.notes, *said)) if said else execution
 
 
 def _guessed(error: ToolExecutionError, made: Policy) -> Iterator[tuple[str, str]]:
-    """Find what was refused in what a program wrote to its standard error."""
+    """Find what was refused in what a program wrote to its standard error, or that it is the program itself."""
+    if error.details.get("errno") == errno.EACCES and made.refuses("programs", str(error.details.get("program"))):
+        yield "programs", str(error.details["program"])
     said = str(error.details.get("stderr", "")) + str(error)
     for path in _SAID.findall(said):
         kinds = ("read", "write", "programs") if os.path.lexists(os.path.dirname(path)) else ()
-        yield from ((kind, path) for kind in kinds if made.refuses(kind, path))
-    if made.network is not None and _NETWORK.search(said):
+        yield from [(kind, path) for kind in kinds if made.refuses(kind, path)][:1]
+    if made.stated.network is not None and _NETWORK.search(said):
         host = next((host for host in _HOST.findall(said) if made.refuses("network", host)), "")
         yield "network", host or "a host"
 

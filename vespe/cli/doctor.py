@@ -9,13 +9,14 @@ from typing import Final
 import click
 
 from vespe import defaults, errors
-from vespe.calls import policy_rules
+from vespe.calls import policy_rules, sandboxing
 from vespe.cli import kit_facts, options, report
 from vespe.files import locations
 from vespe.kits import roots
 from vespe.mcp_server.selection import broken
 from vespe.mcp_server.tools import ServedTools
 from vespe.processes import process
+from vespe.processes.sandbox import remedies
 from vespe.processes.workers import is_possible
 from vespe.projects import user_config
 from vespe.projects.workspace import Workspace, open_workspace
@@ -70,9 +71,29 @@ def _installation(_: str | None) -> Iterator[Diagnosis]:
     forks = is_possible()
     said = "are forks of an interpreter that is ready" if forks else "start an interpreter each: forking is not safe on this system"
     yield Diagnosis(about="workers", state="ok" if forks else "warning", message=f"in a process that lives, calls of Python tools {said}")
-    yield Diagnosis(about="sandbox", state="warning", message="none yet: a tool that you trust runs with your rights")
+    yield _sandbox()
     git = shutil.which("git")
     yield Diagnosis(about="git", state="ok" if git else "warning", message=git or "not on PATH; tools over git will fail")
+
+
+def _sandbox() -> Diagnosis:
+    machine = sandboxing.machine()
+    setting = user_config.load_user_config().sandbox
+    if setting == "off":
+        said = f"off by your configuration; this machine has the level {machine.level!r}: `vespe config set sandbox auto`"
+        return Diagnosis(about="sandbox", state="warning", message=said)
+    what, raised = _HELD[machine.level], remedies.remedy(machine)
+    refused = "; your configuration requires one, and no tool starts" if machine.level == "off" and setting == "require" else ""
+    said = f"{machine.level}: {what}{refused}" + (f"; {raised}" if raised else "")
+    return Diagnosis(about="sandbox", state="warning" if raised or machine.level == "off" else "ok", message=said)
+
+
+_HELD: Final = {
+    "namespaces": "tools are held to their files, hosts and programs",
+    "landlock": "tools are held to their files and programs; a network is open or closed, and hosts are not told apart",
+    "seatbelt": "tools are held to their files by macOS",
+    "off": "none: a tool that you trust runs with your rights",
+}
 
 
 def _configuration(_: str | None) -> Iterator[Diagnosis]:

@@ -173,7 +173,9 @@ class Stream:
         self._sock.close()
 
     def get_extra_info(self, info: str) -> Any:
-        """Answer the one question that a pool asks: whether an idle connection has something to read, so its end."""
+        """Answer what a pool asks, whether an idle connection has something to read, so its end; `socket` is the socket itself."""
+        if info == "socket":
+            return self._sock
         if info != "is_readable":
             return None
         if self._sock.fileno() < 0:

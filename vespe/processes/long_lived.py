@@ -7,11 +7,14 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from vespe import defaults
 from vespe.errors import StorageError
 from vespe.processes.supervised_tree import Supervised, payload
+
+if TYPE_CHECKING:
+    from vespe.processes.sandbox.held import Policy
 
 MAX_LINE_BYTES: Final = 4 * defaults.LARGER_CAP_BYTES
 """What one line that the process writes may have; past it the process is ended."""
@@ -28,8 +31,16 @@ class LastingProcess:
     """
 
     def __init__(
-        self, argv: Sequence[str], *, cwd: str, env: Mapping[str, str], heard: Callable[[bytes], None], over: Callable[[], None]
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: str,
+        env: Mapping[str, str],
+        heard: Callable[[bytes], None],
+        over: Callable[[], None],
+        sandbox: "Policy | None" = None,
     ) -> None:
+        self._sandbox = sandbox
         self._tree = _Tree(os.path.basename(argv[0]))
         self._argv, self._cwd, self._env = argv, cwd, env
         self._heard, self._over = heard, over
@@ -44,11 +55,11 @@ class LastingProcess:
 
     def start(self) -> None:
         """Start it; raises InvalidArguments and StorageError."""
-        command = payload([self._argv], cwd=self._cwd, env=self._env, result=True)
+        command = payload([self._argv], cwd=self._cwd, env=self._env, result=True, sandbox=self._sandbox)
         with contextlib.ExitStack() as undone:
             undone.callback(self._tree.close)
             self._waker = self._tree.waker()
-            self._tree.start(command, stdin=b"", cap_bytes=MAX_LINE_BYTES)
+            self._tree.start(command, stdin=b"", cap_bytes=MAX_LINE_BYTES, sandbox=self._sandbox)
             threading.Thread(target=self._pump, name="vespe-lasting", daemon=True).start()
             undone.pop_all()
 

@@ -98,7 +98,7 @@ def run(command: Command, *, cancel: threading.Event | None = None) -> Finished:
         ready = None if lease is None else _run(_Call(command, began, lease), made | {"boot": interpreter is not None}, cancel)
         if ready is not None:
             return ready
-    is_here = interpreter is not None and interpreter.argv[0] == sys.executable
+    is_here = interpreter is not None and interpreter.argv[0] == sys.executable and not (command.sandbox and command.sandbox.prefix)
     alone = cast(Finished, _run(_Call(command, began), made | {"boot": BOOT if is_here else ""}, cancel))
     return replace(alone, notes=(_ALONE,)) if tried else alone
 
@@ -106,7 +106,8 @@ def run(command: Command, *, cancel: threading.Event | None = None) -> Finished:
 def _leases(command: Command) -> "Iterator[Lease | None]":
     """Yield supervisors that are there already, another one while a call does not begin; None where one is not to be had."""
     workers = command.workers
-    if workers is None or command.then:
+    # A proxy's channel is handed to a supervisor of the call's own.
+    if workers is None or command.then or (command.sandbox is not None and (command.sandbox.connect is not None or command.sandbox.prefix)):
         return
     for _ in range(_ATTEMPTS):
         try:
@@ -127,7 +128,7 @@ def _run(call: "_Call", made: dict[str, Any], cancel: threading.Event | None) ->
         try:
             interpreter, is_ready = command.interpreter, call.lease is not None
             stdin = interpreter.stdin(command.message, is_ready=is_ready) if interpreter else command.stdin
-            call.start(made, stdin=stdin, cap_bytes=command.cap_bytes)
+            call.start(made, stdin=stdin, cap_bytes=command.cap_bytes, sandbox=command.sandbox)
             call.watch(cancel)
             watched = True
         finally:

@@ -9,7 +9,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from vespe import defaults
@@ -19,8 +19,11 @@ from vespe.processes.child_scripts import BOOT, ENTER, SUPERVISOR, boot_message,
 
 if TYPE_CHECKING:
     from vespe.processes.sandbox.held import Policy
+    from vespe.processes.sandbox.proxy import Proxy
 
 _RESULT_FD = 3
+_GIVEN = 6
+"""The last descriptor that the supervisor may be given: the channel of a sandbox's proxy."""
 _CHUNK = 64 * 1024
 _LOADER_VARIABLES = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH")
 """What an interpreter may need in order to start at all; the supervisor gets nothing else of the environment."""
@@ -48,7 +51,8 @@ def payload(
     element of the first one's argv. `boot` is what a fork of the supervisor is to run instead of starting the program.
     Raises InvalidArguments for what no process can be given.
     """
-    first, *then = programs
+    prefix = sandbox.prefix if sandbox is not None else ()
+    first, *then = ([*prefix, *argv] for argv in programs)
     return {
         "programs": [_program([*first, str(_RESULT_FD)] if result else first), *(_program(argv) for argv in then)],
         "cwd": _path(cwd, "the working directory"),
@@ -57,6 +61,7 @@ def payload(
         "vespe": os.getpid(),
         "sandbox": entering(sandbox) if sandbox is not None else None,
         "boot": "",
+        "given": _GIVEN + (sandbox is not None and sandbox.connect is not None),
     }
 
 
@@ -65,7 +70,7 @@ def entering(policy: "Policy") -> tuple[Any, Mapping[str, Any]] | None:
 
     None where nothing is to be held.
     """
-    return (compiled(ENTER), policy.message) if policy.message else None
+    return (compiled(ENTER), policy.message) if "filter" in policy.message else None
 
 
 def _program(argv: Sequence[str]) -> list[bytes]:
@@ -185,9 +190,13 @@ class Supervised:
         self.selector = selectors.PollSelector()
         self.feeds: dict[int, memoryview] = {}
         self.outputs: dict[str, Output] = {}
+        self.proxy: Proxy | None = None
 
-    def start(self, command: dict[str, Any], *, stdin: bytes, cap_bytes: int) -> None:
-        """Make the pipes and start the supervisor on their other ends, or let the one that is leased begin; raises StorageError."""
+    def start(self, command: dict[str, Any], *, stdin: bytes, cap_bytes: int, sandbox: "Policy | None" = None) -> None:
+        """Make the pipes and start the supervisor on their other ends, or let the one that is leased begin; raises StorageError.
+
+        A sandbox that reaches hosts gets its proxy.
+        """
         if signals.in_command():
             _hide_memory()
         theirs: list[int] = []
@@ -195,6 +204,8 @@ class Supervised:
         try:
             for name in ("control", "status", "stderr", "stdin", "stdout", "result"):
                 theirs.append(self._pipe(name, fed.get(name, b""), cap_bytes))
+            if sandbox is not None and sandbox.connect is not None:
+                theirs.append(self._channel(sandbox.connect))
             if self.lease is None:
                 self._spawn(command, theirs)
             else:
@@ -220,6 +231,13 @@ class Supervised:
             setsigmask=(),
         )
 
+    def _channel(self, connect: "Callable[[str, int], Any]") -> int:
+        """Start the proxy; returns the end of its channel that the supervisor gets, above the numbers that it will be copied to."""
+        from vespe.processes.sandbox.proxy import Proxy
+
+        self.proxy = Proxy(connect)
+        return _above(self.proxy.theirs)
+
     def _pipe(self, name: str, data: bytes, cap_bytes: int) -> int:
         """Make one pipe, keep our end of it, and give theirs: above the numbers that it will be copied to."""
         reader, writer = os.pipe()
@@ -235,11 +253,7 @@ class Supervised:
             tail = {"status": _CHUNK, "stderr": defaults.LOG_TAIL_BYTES}.get(name, 0)
             self.outputs[name] = Output(ours, tail or cap_bytes, keep_tail=bool(tail))
             self.selector.register(ours, selectors.EVENT_READ, name)
-        if theirs > 5:
-            return theirs
-        moved = fcntl.fcntl(theirs, fcntl.F_DUPFD_CLOEXEC, 6)
-        os.close(theirs)
-        return moved
+        return _above(theirs)
 
     def write(self, fd: int) -> None:
         """Write what the pipe takes; where that was all, or nobody reads, it is `fed`."""
@@ -285,6 +299,8 @@ class Supervised:
 
     def close(self) -> None:
         """Take what is left in the pipes, close them, and wait for the supervisor: in the background where it hangs."""
+        if self.proxy is not None:
+            self.proxy.close()
         for output in self.outputs.values():
             output.drain()
         self.selector.close()
@@ -325,3 +341,12 @@ def _wait(pid: int) -> None:
     # A program that ignores SIGCHLD has its children waited for by the kernel.
     with contextlib.suppress(ChildProcessError):
         os.waitpid(pid, 0)
+
+
+def _above(descriptor: int) -> int:
+    """Return a descriptor for the same, above all that the supervisor is given."""
+    if descriptor > _GIVEN:
+        return descriptor
+    moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _GIVEN + 1)
+    os.close(descriptor)
+    return moved

@@ -3,7 +3,7 @@
 # process.py runs this in an interpreter of its own (`-I -S -B`); it imports nothing of Vespe. Each millisecond here is one
 # of every call: `_signal` and `_ctypes` instead of `signal` and `ctypes` save 4 ms each beside the 7 of an empty start.
 #
-# Descriptors: 0 control (from Vespe), 1 status (to Vespe), 2 stderr, 3 stdin, 4 stdout, 5 result of the tool.
+# Descriptors: 0 control (from Vespe), 1 status (to Vespe), 2 stderr, 3 stdin, 4 stdout, 5 result of the tool, 6 channel of a proxy.
 # Control: after the command at most one line, the grace in seconds with which to end the tree; its end of file means
 # that Vespe has died or has given up. Status: `F errno stage` (could not start), `S pid`, `E wait-status`; its end of
 # file means that the tree is gone.
@@ -14,8 +14,7 @@
 # parent has ended, before the tree is first looked at is not found.
 #
 # Between this process and the tool stands the watcher, which only waits for the tool: a tool that kills or stops its
-# parent (`kill $PPID`) kills or stops the watcher, and what ends the tree is still there. A zygote (zygote.py) needs none: what
-# outlives a supervisor becomes its child.
+# parent (`kill $PPID`) kills or stops the watcher, and what ends the tree is still there. A zygote (zygote.py) needs none.
 
 import _signal as signal  # type: ignore[import-not-found]  # the core of `signal`, without its enums; typeshed has no stub
 import os
@@ -23,7 +22,7 @@ import select
 import sys
 import time
 
-CONTROL, STATUS, STDERR, STDIN, STDOUT, RESULT = range(6)
+CONTROL, STATUS, STDERR, STDIN, STDOUT, RESULT, CHANNEL = range(7)
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 4, 36, 38
 RLIMIT_CORE = 4
 ORPHAN_GRACE_S = 0.3
@@ -204,7 +203,7 @@ def watch_over(command: "dict[str, Any]", status: int, writer: int) -> None:
             tool = os.fork()
             if tool == 0:
                 become(command, argv, status, writer)
-            for descriptor in (*([writer] if writer >= 0 else ()), *(() if left else (STDIN, STDOUT, RESULT))):
+            for descriptor in (*([writer] if writer >= 0 else ()), *(() if left else range(STDIN, command["given"]))):
                 os.close(descriptor)
             writer = -1  # it was told which is the first
             ended = os.waitpid(tool, 0)[1]
@@ -237,7 +236,7 @@ def become(command: "dict[str, Any]", argv: list[bytes], status: int, writer: in
             os.dup2(RESULT, 3)
         if command["sandbox"]:
             stage = b"sandbox"
-            hold(*command["sandbox"])
+            hold(command["sandbox"], CHANNEL if command["given"] > CHANNEL else -1)
         stage = b"cwd"
         os.chdir(command["cwd"])
         stage = b"exec"
@@ -250,13 +249,14 @@ def become(command: "dict[str, Any]", argv: list[bytes], status: int, writer: in
         os._exit(127)
 
 
-def hold(code: "Any", policy: "dict[str, Any]") -> "Any":
+def hold(sandbox: "Any", channel: int) -> "Any":
     """Hold this process, and what it becomes, to a policy: by `sandbox/enter.py`, which came along as code, or is ready."""
+    code, policy = sandbox
     if callable(code):
-        return code(policy)
+        return code(policy, channel)
     space: dict[str, Any] = {"__name__": "vespe_sandbox"}
     exec(code, space)
-    return space["enter"](policy)
+    return space["enter"](policy, channel)
 
 
 def execute(argv: list[bytes], env: dict[bytes, bytes]) -> None:
@@ -387,14 +387,14 @@ def main(command: "dict[str, Any]") -> None:
     prepare()
     # A tool may have stopped this process too; the death of Vespe lets it go on, and end the tree.
     prctl(PR_SET_PDEATHSIG, signal.SIGCONT)
-    os.closerange(RESULT + 1, min(max(os.sysconf("SC_OPEN_MAX"), 256), 65536))
-    for descriptor in (CONTROL, STATUS, STDIN, STDOUT, RESULT):
+    os.closerange(command["given"], min(max(os.sysconf("SC_OPEN_MAX"), 256), 65536))
+    for descriptor in (CONTROL, STATUS, *range(STDIN, command["given"])):
         os.set_inheritable(descriptor, False)
     status = os.dup(STATUS)
     watch = Watch(command["vespe"])
     watch.begin()
     tree = Tree(*start(command, status))
-    for descriptor in (STDIN, STDOUT, RESULT):
+    for descriptor in range(STDIN, command["given"]):
         os.close(descriptor)
     outlive(tree, watch)
     os._exit(0)

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from vespe.models import Permissions
 from vespe.processes.sandbox.held import EXECUTE, READ_FILE, WRITE_FILE, Policy
 
 
@@ -16,7 +17,7 @@ def test_a_path_is_refused_where_no_rule_gives_the_right(tmp_path: Path) -> None
 
 
 def test_a_host_is_refused_where_hosts_are_stated_and_it_is_none_of_them() -> None:
-    made = Policy(level="namespaces", message={"rules": []}, network=("api.example", "other.example:8080"))
+    made = Policy(level="namespaces", message={"rules": []}, stated=Permissions(network=("api.example", "other.example:8080")))
     assert not made.refuses("network", "api.example:443") and not made.refuses("network", "other.example:8080")
     assert made.refuses("network", "other.example:81") and made.refuses("network", "192.0.2.1:80")
     assert not Policy(level="namespaces", message={"rules": []}).refuses("network", "192.0.2.1:80")

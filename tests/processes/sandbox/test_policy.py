@@ -59,11 +59,11 @@ def test_programs_that_are_stated_start_and_others_do_not(home: Path) -> None:
 @pytest.mark.parametrize(
     ("level", "stated", "gaps"),
     [
-        ("namespaces", {}, {"processes"}),
-        ("namespaces", {"programs": []}, {"processes", "programs"}),
-        ("landlock", {}, {"metadata", "names", "processes", "project", "sockets"}),
-        ("landlock", {"write": [], "network": ["h"]}, {"metadata", "names", "processes", "hosts"}),
-        ("landlock", {"write": ["docs"], "network": []}, {"metadata", "names", "processes"}),
+        ("namespaces", {}, {"processes", "sockets"}),
+        ("namespaces", {"programs": [], "network": ["h"]}, {"processes", "programs"}),
+        ("landlock", {}, {"ipc", "metadata", "names", "processes", "project", "sockets"}),
+        ("landlock", {"write": [], "network": ["h"]}, {"ipc", "metadata", "names", "processes", "hosts"}),
+        ("landlock", {"write": ["docs"], "network": []}, {"ipc", "metadata", "names", "processes"}),
         ("off", {"read": ["."], "memory_mb": 5}, {"read", "memory_mb"}),
     ],
 )

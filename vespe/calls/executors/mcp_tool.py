@@ -41,6 +41,7 @@ class McpTool:
             timeout_s=context.timeout_s,
             allow_hosts=context.allow_hosts,
             cancel=context.cancel,
+            sandbox=context.sandbox,
         )
         request = {"tool": _entrypoint(tool), "arguments": inputs, "digest": args["digest"]}
         if telemetry := tracing.telemetry():

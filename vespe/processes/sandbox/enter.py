@@ -37,6 +37,15 @@ class _Short(_ctypes._SimpleCData):  # type: ignore[type-arg]
     _type_ = "H"
 
 
+class _Word(_ctypes._SimpleCData):  # type: ignore[type-arg]
+    _type_ = "I"
+
+
+class _Capabilities(_ctypes.Array):  # type: ignore[type-arg]  # the low and the high halves of effective, permitted, inheritable
+    _type_ = _Word
+    _length_ = 6
+
+
 class _Program(_ctypes.Structure):
     _fields_ = [("length", _Short), ("filter", _Bytes)]  # noqa: RUF012
 
@@ -175,7 +184,7 @@ def _mounts(wanted: "dict[str, Any]") -> None:
     for path in wanted["hidden"]:
         if os.path.isdir(path):
             _mount(b"tmpfs", path, b"tmpfs", _NOSUID | _NODEV | _NOEXEC, b"size=4k,mode=000")
-        else:
+        elif os.path.lexists(path):
             _mount(b"/dev/null", path, None, _BIND)
     if wanted["memory"]:
         _mount(b"tmpfs", b"/dev/shm", b"tmpfs", _NOSUID | _NODEV, b"mode=1777")
@@ -216,13 +225,12 @@ def _drop_capabilities(kept: int) -> None:
     except OSError:
         pass  # past the last one, or an ordinary user: no_new_privs holds there
     header = (0x20080522).to_bytes(4, _ENDIAN) + bytes(4)
-    held = _Bytes(b"\0" * 24)
-    try:
-        _call("capget", header, held)
-    except OSError:
-        return
-    low = kept.to_bytes(4, _ENDIAN) if os.getuid() == 0 else bytes(4)
-    _call("capset", header, low + low + bytes(4) + bytes(12))
+    held = _Capabilities()
+    _call("capget", header, _ctypes.byref(held))
+    # An ordinary user has them in a namespace of its own alone, where nothing is to be done with them.
+    permitted = held[1] & kept if os.getuid() == 0 else 0
+    held[0], held[1], held[2], held[3], held[4], held[5] = permitted, permitted, 0, 0, 0, 0
+    _call("capset", header, _ctypes.byref(held))
 
 
 def probe(_: "Any" = None) -> None:

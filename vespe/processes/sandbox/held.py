@@ -1,10 +1,12 @@
 """What a process is held to, as a value: made by `policy`, carried to the child by `process`, and done there by `enter`."""
 
 import os
-from collections.abc import Mapping
+import shutil
+from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import Any
 
+from vespe.models import Permissions
 from vespe.records import dataclass
 
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
@@ -14,16 +16,19 @@ EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 class Policy:
     """What a process is held to: `message` is what `enter` takes, and `gaps` names what it cannot hold.
 
-    `network` are the hosts that the tool states, None where it states none. `hosts` are those that its proxy lets through, None
-    where there is no proxy. `environment` is to be added to the process's own.
+    `stated` is what the tool states. `connect` opens the connections of its proxy; None
+    where there is no proxy. `environment` is to be added to the process's own. `refusals` is what its proxy refused so far.
+    `prefix` is a program that holds what it is given to start, where the system has one.
     """
 
     level: str
     gaps: tuple[str, ...] = ()
     message: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    network: tuple[str, ...] | None = None
-    hosts: tuple[str, ...] | None = None
+    stated: Permissions = field(default_factory=Permissions)
+    connect: Callable[[str, int], Any] | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
+    prefix: tuple[str, ...] = ()
+    refusals: list[tuple[str, str]] = field(default_factory=list)
 
     def refuses(self, kind: str, what: str) -> bool:
         """Whether it holds the process back from a path (`read`, `write`, `programs`) or from a host (`network`)."""
@@ -31,13 +36,16 @@ class Policy:
             return False
         if kind == "network":
             return (
-                self.network is not None
-                and not is_loopback(what)
-                and what.rpartition(":")[0] not in self.network
-                and what not in self.network
+                self.stated.network is not None
+                and what.rpartition(":")[0] not in self.stated.network
+                and what not in self.stated.network
+                and what[:1] != "/"
             )
         wanted = {"read": READ_FILE, "write": WRITE_FILE, "programs": EXECUTE}[kind]
-        place = os.fsencode(os.path.realpath(what))
+        found = shutil.which(what) if kind == "programs" and "/" not in what else what
+        if found is None:
+            return False
+        place = os.fsencode(os.path.realpath(found))
         return not any(
             rights & wanted and (place == path or place.startswith(path.rstrip(b"/") + b"/")) for path, rights in self.message["rules"]
         )

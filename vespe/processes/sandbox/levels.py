@@ -6,9 +6,9 @@ import sys
 from typing import Final
 
 from vespe.errors import VespeError
-from vespe.lazy import shutil
 from vespe.processes import child_scripts, process
 from vespe.processes.child_scripts import ENTER
+from vespe.processes.sandbox import seatbelt
 from vespe.records import dataclass
 
 LEVELS: Final = ("namespaces", "landlock", "seatbelt", "off")
@@ -41,7 +41,7 @@ class Machine:
 def machine(cache: str = "") -> Machine:
     """Return what there is, out of a file in the directory `cache` where this start of the machine has been asked before."""
     if sys.platform == "darwin":
-        return Machine(seatbelt=shutil.which("sandbox-exec") is not None)
+        return Machine(seatbelt=_works(seatbelt.trial()))
     if sys.platform != "linux":
         return Machine()
     key = f"{_FORMAT} {_boot()} {os.getuid()} {os.uname().release}"
@@ -58,6 +58,13 @@ def tried() -> Machine:
     except VespeError:
         return Machine()
     return _parsed(said) or Machine()
+
+
+def _works(argv: tuple[str, ...]) -> bool:
+    try:
+        return process.run(process.Command(argv=argv, cwd="/", env={}, timeout_s=20.0)).returncode == 0
+    except VespeError:
+        return False
 
 
 def _parsed(said: str) -> Machine | None:

@@ -2,17 +2,21 @@
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 from vespe.models import Permissions
 from vespe.processes.sandbox import filter as seccomp
+from vespe.processes.sandbox import seatbelt
 from vespe.processes.sandbox.held import EXECUTE, READ_DIR, READ_FILE, WRITE_FILE, Policy
 from vespe.processes.sandbox.levels import Machine
 from vespe.processes.sandbox.programs import of_programs, search_path
-from vespe.processes.sandbox.protected import SOCKETS, holds, protected
+from vespe.processes.sandbox.protected import SOCKETS, holds, homes, protected
 from vespe.records import dataclass
 
+_PACKAGE: Final = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+"""Vespe itself, which a tool may import."""
+Connect = Callable[[str, int], Any]
 PROXY_PORT: Final = 3128
 """Where the proxy listens in a tool's own network namespace, in which every port is free."""
 _REFER, _TRUNCATE, _DEVICE = 1 << 13, 1 << 14, 1 << 15
@@ -61,11 +65,13 @@ class Surroundings:
     own: tuple[str, ...] = ()
 
 
-def policy(machine: Machine, level: str, permissions: Permissions, where: Surroundings) -> Policy:
-    """Return what a tool's process is held to at a level that the machine has."""
+def policy(machine: Machine, level: str, permissions: Permissions, where: Surroundings, *, connect: Connect | None = None) -> Policy:
+    """Return what a tool's process is held to at a level that the machine has; `connect` is what its proxy reaches hosts by."""
     if level == "off":
-        return Policy(level="off", gaps=tuple(_stated(permissions)))
+        return Policy(level="off", gaps=tuple(_stated(permissions)), stated=permissions)
     files = _Files(permissions, where)
+    if level == "seatbelt":
+        return _seatbelt(permissions, where, files)
     isolated = level == "namespaces" and permissions.network is not None
     message = {
         "made": [],
@@ -77,15 +83,33 @@ def policy(machine: Machine, level: str, permissions: Permissions, where: Surrou
         "filter": seccomp.program(_families(permissions, isolated), memfd=permissions.programs is None),
         "namespaces": files.mounts() | _network(permissions) if level == "namespaces" else None,
     }
-    hosts = permissions.network if isolated and permissions.network else None
+    proxied = isolated and bool(permissions.network)
     return Policy(
         level=level,
         gaps=tuple(_gaps(machine, level, permissions, files)),
         message=message,
-        network=permissions.network,
-        hosts=hosts,
-        environment=_environment(where, proxied=hosts is not None),
+        stated=permissions,
+        connect=connect if proxied else None,
+        environment=_environment(where, proxied=proxied),
     )
+
+
+def _seatbelt(permissions: Permissions, where: Surroundings, files: "_Files") -> Policy:
+    rules = [(os.fsencode(path), rights) for path, rights in files.rules(shared=False)]
+    profile = seatbelt.profile(
+        hidden=files.hidden if permissions.read is None else (*homes(), *files.hidden),
+        readable=[os.fsdecode(path) for path, rights in rules if rights & READ_FILE and path != b"/"],
+        writable=[os.fsdecode(path) for path, rights in rules if rights & WRITE_FILE and not path.startswith(b"/dev/")],
+        network=permissions.network is None or bool(permissions.network),
+    )
+    stated = [key for key in ("programs", "memory_mb") if getattr(permissions, key) is not None]
+    gaps = ("metadata", "names", "sockets", "processes", *stated, *(("hosts",) if permissions.network else ()))
+    environment = _environment(where, proxied=False)
+    message = {"rules": rules}
+    return Policy(
+        level="seatbelt", gaps=gaps, message=message, stated=permissions, environment=environment,
+        prefix=(seatbelt.PROGRAM, "-p", profile),
+    )  # fmt: skip
 
 
 def _stated(permissions: Permissions) -> Iterator[str]:
@@ -115,13 +139,13 @@ def _environment(where: Surroundings, *, proxied: bool) -> dict[str, str]:
 def _gaps(machine: Machine, level: str, permissions: Permissions, files: "_Files") -> Iterator[str]:
     """Name what is not held; docs/security.md says what each means."""
     if level == "landlock":
-        yield from ("metadata", "names")
+        yield from ("ipc", "metadata", "names")
         if permissions.network:
             yield "hosts"
-        if permissions.network is None:
-            yield "sockets"
         if files.kept:
             yield "project"
+    if permissions.network is None:
+        yield "sockets"
     if machine.landlock < 3:
         yield "truncate"
     if machine.landlock < 6:
@@ -136,7 +160,7 @@ class _Files:
 
     def __init__(self, permissions: Permissions, where: Surroundings) -> None:
         self._permissions, self._where = permissions, where
-        self._holes = protected(where.own)
+        self.hidden = protected(where.own)
         self._root = os.path.realpath(where.project)
         self._scratch = os.path.realpath(where.scratch)
         stated = permissions.write if permissions.write is not None else (".",)
@@ -176,6 +200,8 @@ class _Files:
         yield from self._given(filter(self._may_be_named, named), read, named=True)
         yield from self._given(map(os.path.realpath, (self._where.directory, *self._where.needs)), read, named=True)
         yield from self._given(filter(self._may_be_named, self._written), read | _WRITE, named=True)
+        # Python finds a package by listing what it is in.
+        yield os.path.dirname(_PACKAGE), READ_DIR
         yield self._scratch, read | _WRITE
         yield from ((path, READ_FILE | READ_DIR | WRITE_FILE | _DEVICE) for path in _DEVICES)
         if shared:
@@ -196,7 +222,7 @@ class _Files:
         needed = (self._root, self._scratch, *self._written, self._where.directory, *self._where.needs)
         needed += tuple(map(self.place, self._permissions.read or ()))
         places = [
-            path for path in self._holes if os.path.isdir(path) and not any(holds(path, one) for one in map(os.path.realpath, needed))
+            path for path in self.hidden if os.path.isdir(path) and not any(holds(path, one) for one in map(os.path.realpath, needed))
         ]
         hidden = [path for path in (*SOCKETS, *places) if os.path.exists(path) and not os.path.islink(path)]
         return {
@@ -212,9 +238,9 @@ class _Files:
         A path that lies in a protected place is left out, unless it is `named`: the tool said so, and its user agreed.
         """
         for path in paths:
-            if not named and any(holds(hole, path) for hole in self._holes):
+            if not named and any(holds(hole, path) for hole in self.hidden):
                 continue
-            beneath = [hole for hole in self._holes if hole != path and holds(path, hole)]
+            beneath = [hole for hole in self.hidden if hole != path and holds(path, hole)]
             if beneath:
                 yield path, rights & READ_DIR
             yield from ((part, rights) for part in _without(path, beneath))
@@ -249,7 +275,4 @@ def _outermost(paths: Iterable[str]) -> list[str]:
 def python_needs(interpreter: str) -> tuple[str, ...]:
     """Return the directories that a Python interpreter is in: its own, and those of the one that it was made from."""
     own = os.path.dirname(os.path.dirname(os.path.abspath(interpreter)))
-    package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
-    return tuple(
-        dict.fromkeys((own, sys.prefix, sys.base_prefix, os.path.dirname(os.path.realpath(interpreter)), os.path.join(package, "vespe")))
-    )
+    return tuple(dict.fromkeys((own, sys.prefix, sys.base_prefix, os.path.dirname(os.path.realpath(interpreter)), _PACKAGE)))

@@ -41,7 +41,7 @@ MACHINE: Final = (
     "/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers", "/etc/sudoers.d", "/etc/ssh/ssh_host_rsa_key",
     "/etc/ssh/ssh_host_ecdsa_key", "/etc/ssh/ssh_host_ed25519_key", "/etc/ssl/private", "/etc/kubernetes", "/etc/rancher",
     "/etc/wireguard", "/etc/NetworkManager/system-connections", "/etc/krb5.keytab", "/run/secrets", "/run/user", "/run/credentials",
-    "/var/lib/docker", "/var/lib/kubelet", "/var/spool/cron", "/proc/kcore", "/proc/kmsg", "/private/etc/master.passwd",
+    "/var/lib/docker", "/var/lib/kubelet", "/var/spool/cron", "/private/etc/master.passwd",
 )  # fmt: skip
 SOCKETS: Final = (
     "/run/docker.sock", "/run/containerd", "/run/podman", "/run/crio", "/run/dbus", "/run/user", "/run/systemd/private",

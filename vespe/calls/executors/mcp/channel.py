@@ -72,7 +72,14 @@ class Channel:
         self._blamed = ""
         reach = exchange.reach(server, surroundings) | {"idle_s": idle_s}
         argv = exchange.argv("kept_session", mark="0 ")
-        self._process = LastingProcess(argv, cwd=surroundings.directory, env=surroundings.environment, heard=self._heard, over=self._ended)
+        self._process = LastingProcess(
+            argv,
+            cwd=surroundings.directory,
+            env=surroundings.environment,
+            heard=self._heard,
+            over=self._ended,
+            sandbox=surroundings.sandbox,
+        )
         self._process.start()
         self._process.send(strict_json.compact_json(reach).encode("utf-8") + b"\n")
 

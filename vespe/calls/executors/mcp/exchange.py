@@ -5,13 +5,16 @@ import sys
 import threading
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from vespe.documents import strict_json
 from vespe.errors import InvalidDocument, InvalidOutput, MissingExtra, Refused, ToolExecutionError, VespeError
 from vespe.models import JsonObject
 from vespe.processes import process
 from vespe.records import dataclass
+
+if TYPE_CHECKING:
+    from vespe.processes.sandbox.held import Policy
 
 _ROOT: Final = os.path.abspath(os.path.join(os.path.dirname(__file__), *[".."] * 4))
 _START: Final = """\
@@ -45,6 +48,7 @@ class Surroundings:
     timeout_s: float
     allow_hosts: tuple[str, ...] = ()
     cancel: threading.Event | None = None
+    sandbox: "Policy | None" = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +73,7 @@ def ask(server: Server, request: JsonObject, surroundings: Surroundings, *, name
         result_fd=True,
         timeout_s=surroundings.timeout_s,
         name=name,
+        sandbox=surroundings.sandbox,
     )
     finished = process.run(command, cancel=surroundings.cancel)
     logs = finished.stderr.decode("utf-8", "replace")

@@ -119,4 +119,5 @@ def _key(server: "Server", surroundings: "Surroundings") -> Hashable:
         surroundings.directory,
         tuple(sorted(surroundings.environment.items())),
         surroundings.allow_hosts,
+        surroundings.sandbox and (surroundings.sandbox.level, surroundings.sandbox.stated),
     )
