@@ -50,7 +50,8 @@ class CallPath:
     arguments into the log and not only their digest; `environment` stands for `os.environ`; tools start in `directory`,
     the project's root by default; `progress` is told what takes long. In a process that lives `live` is the project kept open, where
     tools, trust and the user's configuration are asked, and `log` is kept open too (`open_path` makes such a path);
-    `sessions` keeps those with MCP servers and `workers` the interpreters of tools, and whoever made them closes them. One CallPath
+    `sessions` keeps those with MCP servers and `workers` the interpreters of tools, and whoever made them closes them. `permissions` stand
+    for those that tools state, where it is observed what they need. One CallPath
     serves many calls, from several threads and event loops; `dataclasses.replace` makes another one with other fields.
     """
 
@@ -65,6 +66,7 @@ class CallPath:
     log: call_log.CallLog | None = None
     sessions: "Sessions | None" = None
     workers: "Workers | None" = None
+    permissions: JsonObject | None = None
     _kept: JsonObject = field(default_factory=dict, init=False, repr=False, compare=False)
     _pinned: dict[str | None, bool] = field(default_factory=dict, init=False, repr=False, compare=False)
 
@@ -240,7 +242,10 @@ class CallPath:
         """Run what is no function of this process, held to what it states."""
         from vespe.calls import sandboxing
 
-        with sandboxing.sandboxed(tool, context, setting=self.user.sandbox) as held:
+        setting = self.user.sandbox
+        if self.permissions is not None:
+            tool, setting = replace(tool, permissions=self.permissions), "auto"
+        with sandboxing.sandboxed(tool, context, setting=setting) as held:
             attempt.held.append(held.sandbox)
             try:
                 return sandboxing.notes(self.registry.execute(tool, inputs, held), held.sandbox)

@@ -12,6 +12,7 @@ TOOL: Final = {
     "expose": ("tool.expose", "Say what models see of a tool here, and when."),
     "run": ("tool.run", "Check the arguments and run a tool."),
     "test": ("tool.test", "Run the examples of tools as tests."),
+    "observe": ("tool.observe", "Find the least that a tool's examples need, and state it."),
     "fuzz": ("tool.fuzz", "Run a tool with generated arguments, to find what breaks it."),
     "diff": ("tool.diff", "Say whether a tool's next version breaks its callers."),
     "build": ("tool.build", "Compile the source of tools to the modules that run."),
