@@ -76,12 +76,21 @@ class CallLog:
         truncated = "true" if outcome.truncated else "false"
         return (
             f'{{"time":"{_now()}",{said[1]},"outcome":{code},"duration_ms":{outcome.duration_ms:.3f},'
-            f'"truncated":{truncated},"arguments_digest":"{arguments_digest(arguments)}"'
+            f'"truncated":{truncated},"arguments_digest":"{arguments_digest(arguments)}"{_held(outcome)}'
         )
 
     def close(self) -> None:
         """Close the file, where it is open."""
         self._file.close()
+
+
+def _held(outcome: Outcome) -> str:
+    """Return what a line says of the sandbox: its level, and what it refused while the tool went on."""
+    if outcome.sandbox is None:
+        return ""
+    refused = [note for note in outcome.notes if note.startswith("the sandbox did not let it")]
+    said = f',"sandbox":"{outcome.sandbox["level"]}"'
+    return said + (f',"refused":{strict_json.compact_json(refused)}' if refused else "")
 
 
 def append(

@@ -200,9 +200,9 @@ def refused(touched: Iterable[Sequence[str]], made: Policy | None) -> list[tuple
 
 def notes(execution: Execution, made: Policy | None) -> Execution:
     """Return an execution with a note for each refusal that the tool went on after."""
-    found = list(dict.fromkeys((*refused(execution.touched, made), *(made.refusals if made is not None else ()))))
-    # Its own loopback is its own.
-    found = [(kind, what) for kind, what in found if kind != "network" or not is_loopback(what)]
+    # Its own loopback is its own, but not what it asked the proxy for.
+    touched = [(kind, what) for kind, what in refused(execution.touched, made) if kind != "network" or not is_loopback(what)]
+    found = list(dict.fromkeys((*touched, *(made.refusals if made is not None else ()))))
     said = tuple(f"the sandbox did not let it {_KINDS[kind]} {what}" for kind, what in found[:8])
     return replace(execution, notes=(*execution.notes, *said)) if said else execution
 

@@ -107,7 +107,7 @@ def _said(call: JsonObject) -> str:
         words = [f"{key}={report.json_line(value)}" for key, value in given.items()] if isinstance(given, dict) else [str(given)]
         text = " ".join(words)
     else:
-        text = str(call.get("error") or f"#{str(call.get('arguments_digest', ''))[:8]}")
+        text = str(call.get("error") or "; ".join(call.get("refused", ())) or f"#{str(call.get('arguments_digest', ''))[:8]}")
     text = report.one_line(text)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
