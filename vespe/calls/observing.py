@@ -12,7 +12,7 @@ from vespe.errors import UsageError
 from vespe.models import JsonObject, Tool
 from vespe.records import dataclass
 
-_KEYS: Final = ("network", "write", "programs", "read")
+_KEYS: Final[tuple[str, ...]] = ("network", "write", "programs", "read")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +47,7 @@ def observe(path: CallPath, tool: Tool) -> Observation:
                 found[key] = value
                 break
             needed[key] = failing
-    ordered = {key: found[key] for key in ("read", "write", "network", "programs") if key in found}
+    ordered: JsonObject = {key: found[key] for key in ("read", "write", "network", "programs") if key in found}
     return Observation(permissions=ordered, needed_by=needed, spare=tuple(_spare(tool.permissions, ordered)))
 
 

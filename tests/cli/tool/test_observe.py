@@ -15,6 +15,6 @@ def test_what_is_observed_is_written_and_its_examples_pass_under_it(project: Pat
     directory = python_tool(project / ".vespe/tools/tool-t", "t", "return 1", examples=[{"input": {}, "output": 1}])
     assert vespe("trust", "--yes", cwd=project).returncode in (0, 2)
     done = vespe("tool", "observe", "t", "--write", "--json", cwd=project)
-    expected = {"read": [], "write": [], "network": [], "programs": []}
+    expected: dict[str, list[str]] = {"read": [], "write": [], "network": [], "programs": []}
     assert done.returncode == 0 and json.loads(done.stdout)["permissions"] == expected, done.stderr
     assert json.loads((directory / "config.json").read_text(encoding="utf-8"))["permissions"] == expected
