@@ -24,12 +24,13 @@ VERBS: dict[str, list[tuple[str, ...]]] = {
     "tool show": [("t",), ("t", "--as", "openai")],
     "tool resolve": [("t",)],
     "tool expose": [("t", "--never")],
-    "tool run": [("t",), ("t", "--dry-run"), ("shell",), ("read_file", "path=defs.json"), ("git_log",)],
+    "tool run": [("t",), ("dep",), ("t", "--dry-run"), ("shell",), ("read_file", "path=defs.json"), ("git_log",)],
     "tool test": [(), ("t",), ("repo",), ("--update",)],
     "tool fuzz": [("t", "--seconds", "0.1", "--yes"), ("repo", "--seconds", "0.1", "--yes")],
     "tool diff": [("HEAD:.vespe/tools/tool-t", ".vespe/tools/tool-t"), ("t", "shell")],
     "tool build": [(), ("compiled",)],
     "tool sync": [(), ("t", "--check")],
+    "tool lock": [(), ("dep",)],
     "tool edit": [("t",)],
     "tool rename": [("shell", "shell2")],
     "tool copy": [("t", "u")],
@@ -56,6 +57,7 @@ VERBS: dict[str, list[tuple[str, ...]]] = {
     "agent run": [("go", *MODEL)],
     "agent calls": [("talk.json",), ("talk.json", "approve")],
     "agent answers": [()],
+    "prepare": [()],
     "schema": [("tool",), ("--write",)],
     "export": [("--as", "openai")],
     "mcp serve": [()],
@@ -99,6 +101,11 @@ def hostile(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> P
     python_tool(tools / "tool-repo", "repo", mark, examples=[{"input": {}}], example_files=ours, example_git=True)
     rust = {"type": "rust_function", "path": "compiled.wasm", "entrypoint": "compiled", "args": {}}
     write_tool(tools / "tool-compiled", "compiled", implementation=rust, files={"build.rs": "fn main() {}", "Cargo.toml": "[package]\n"})
+    needs = f'# /// script\n# dependencies = ["evil @ file://{here}/evil"]\n# ///\ndef dep():\n    return 1\n'
+    runs = {"type": "python_script", "path": "dep.py", "entrypoint": "dep", "args": {}}
+    write_tool(tools / "tool-dep", "dep", implementation=runs, files={"dep.py": needs})
+    (here / "evil").mkdir()
+    (here / "evil/setup.py").write_text(f"{mark}\nfrom setuptools import setup\nsetup(name='evil')\n", encoding="utf-8")
     for name in ("json.py", "click.py", "vespe.py", "conftest.py", "sitecustomize.py"):
         (here / name).write_text(f"{mark}\ndef f(a: int) -> int:\n    'F.'\n    return a\n", encoding="utf-8")
     for name in ("git", "sh", "vespe", "python3", "cargo", "rustc", ".venv/bin/python", ".venv/bin/vespe", "hooks/post-index-change"):
@@ -128,7 +135,7 @@ def hostile(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> P
 
 
 def test_every_verb_is_asked() -> None:
-    assert {*VERBS, *ELSEWHERE} == {*leaves(group)}
+    assert {*VERBS, *ELSEWHERE} == {*leaves(group)}, "a new verb has a row here: what it does in a project that nobody approved"
 
 
 def test_p1_no_verb_runs_anything_of_a_project_that_nobody_approved(command: Command, hostile: Path) -> None:

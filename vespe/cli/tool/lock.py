@@ -61,7 +61,7 @@ def _scripts(workspace: Workspace, name: str | None) -> Iterator[tuple[Tool, str
         script = os.path.join(tool.directory or "", tool.implementation.path)
         if store.owner_of(script) is not None:
             raise errors.Refused(
-                f"{tool.name} belongs to an installed kit, whose bytes are pinned", hint="`vespe tool copy` makes it yours"
+                f"{tool.name} belongs to an installed kit, whose bytes are pinned", hint=f"`vespe tool copy {tool.name}` makes it yours"
             )
         source = atomic.read_bytes(script)
         metadata = read_metadata(source, path=script)
