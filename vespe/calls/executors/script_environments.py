@@ -1,6 +1,5 @@
 """Environments of their own for scripts with dependencies: made once in the user's cache directory, kept by their digest."""
 
-import hashlib
 import os
 import re
 import sys
@@ -12,7 +11,7 @@ from vespe import defaults
 from vespe.documents import strict_json
 from vespe.errors import InvalidDocument, StorageError, ToolExecutionError
 from vespe.files import atomic, locations, staging
-from vespe.lazy import shutil
+from vespe.lazy import hashlib, pattern, shutil
 from vespe.models import JsonObject
 from vespe.processes import process
 from vespe.records import dataclass
@@ -25,12 +24,12 @@ _ELSEWHERE: Final = {"PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_USER", "PIP_RE
 """Settings of pip that would put what is installed elsewhere than into the environment."""
 _CONFIGURATION: Final = ("XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "XDG_CACHE_HOME", "NETRC")
 """Where pip and uv look for their own files, beside the home directory."""
-_BROKEN: Final = re.compile(r"after connection broken by '(.*)':")
+_BROKEN: Final = pattern(r"after connection broken by '(.*)':")
 _PROXIES: Final = ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy")
 _SOURCES: Final = ("index-url", "extra-index-url", "find-links", "no-index")
 """Settings of pip that say where packages are: uv does not read them."""
 _NOTE: Final = "vespe.json"
-_UV_FRAME: Final = re.compile(r"[\s×│╰─▶├]+")
+_UV_FRAME: Final = pattern(r"[\s×│╰─▶├]+")
 
 
 def interpreter(
