@@ -41,7 +41,7 @@ class Node:
             capture_output=True,
             text=True,
             encoding="utf-8",
-            timeout=300,
+            timeout=120,
             check=False,
         )
 
@@ -121,18 +121,18 @@ def test_the_page_names_every_scenario_that_is_left_out_with_its_reason() -> Non
 @pytest.mark.parametrize("transport", ["http", "stdio"])
 @pytest.mark.parametrize("package", ["sdk", "client"])
 def test_the_typescript_sdks_client_lists_calls_cancels_and_hears_of_changes(
-    package: str, transport: str, node: Node, project: Path, tmp_path: Path
+    package: str, transport: str, node: Node, project: Path
 ) -> None:
     script = str(Path(__file__).parents[1] / "cases/mcp/node/client.mjs")
-    env = {**os.environ, "MARK": str(tmp_path / "mark"), "TOOLS": str(stocked(project) / ".vespe/tools")}
+    env = {**os.environ, "MARK": str(project / "mark"), "TOOLS": str(stocked(project) / ".vespe/tools")}
     if transport == "http":
         with serving(project) as served:
             done = node.run(script, str(MODULES), package, "http", served.url, str(served.token), env=env)
-            over = gone(noted(tmp_path / "mark"))
+            over = gone(noted(project / "mark"))
     else:
         command = (sys.executable, "-m", "vespe", "mcp", "serve", "--project", str(project))
         done = node.run(script, str(MODULES), package, "stdio", *command, env=env)
-        over = gone(noted(tmp_path / "mark"))
+        over = gone(noted(project / "mark"))
     assert done.returncode == 0, done.stderr
     seen = json.loads(done.stdout)
     assert seen == {

@@ -1,11 +1,11 @@
 """What a process is held to, as a value: made by `policy`, carried to the child by `process`, and done there by `enter`."""
 
 import os
-import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import Any
 
+from vespe.lazy import shutil
 from vespe.models import Permissions
 from vespe.records import dataclass
 
