@@ -2,6 +2,7 @@
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -79,7 +80,8 @@ def test_tools_are_tested_at_the_same_time_and_told_in_their_order(project: Path
         given = {"given": str(project / one), "wanted": str(project / other)}
         schema = {"type": "object", "properties": {name: {"type": "string"} for name in given}}
         examples = [{"input": given, "output": True}]
-        python_tool(project / f".vespe/tools/tool-{one}", one, body, params="given, wanted", schema=schema, examples=examples)
+        more: dict[str, Any] = {"schema": schema, "examples": examples, "permissions": {"write": [str(project)]}}
+        python_tool(project / f".vespe/tools/tool-{one}", one, body, params="given, wanted", **more)
     workspace = open_workspace(project)
     tools = [workspace.tool("tool-b"), workspace.tool("tool-a")]
     found = list(run_all(CallPath(workspace=workspace, registry=ToolRegistry()), tools, jobs=2))

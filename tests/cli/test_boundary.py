@@ -115,16 +115,16 @@ def test_p31_ctrl_c_while_starting_ends_without_a_word(home: Path) -> None:
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
-def test_p31_a_signal_ends_the_tool_first_and_then_the_command(number: int, code: int, project: Path, tmp_path: Path) -> None:
-    body = f"import os, time\nopen({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\ntime.sleep(60)"
+def test_p31_a_signal_ends_the_tool_first_and_then_the_command(number: int, code: int, project: Path) -> None:
+    body = f"import os, time\nopen({str(project / 'pid')!r}, 'w').write(str(os.getpid()))\ntime.sleep(60)"
     python_tool(project / ".vespe/tools/tool-w", "w", body)
     running = subprocess.Popen(
         [sys.executable, "-m", "vespe", "tool", "run", "w", "--json"], cwd=project, stdout=subprocess.PIPE, env=interruptible()
     )
-    while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text(encoding="utf-8"):
+    while not (project / "pid").exists() or not (project / "pid").read_text(encoding="utf-8"):
         assert running.poll() is None
     running.send_signal(number)
     out, _ = running.communicate(timeout=PATIENCE_S)
     assert (running.returncode, out) == (code, b"")
     with pytest.raises(ProcessLookupError):
-        os.kill(int((tmp_path / "pid").read_text(encoding="utf-8")), 0)
+        os.kill(int((project / "pid").read_text(encoding="utf-8")), 0)

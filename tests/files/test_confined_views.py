@@ -32,7 +32,7 @@ def test_lines_are_numbered_as_editors_do_and_keep_their_ends(directory: Directo
 def test_a_page_past_the_end_says_how_many_lines_there_are(directory: Directory) -> None:
     assert read_lines(directory, "empty") == ""
     for path, start, total in (("a.txt", 4, 3), ("sub/b.txt", 2, 1), ("empty", 2, 0)):
-        with pytest.raises(InvalidArguments, match=f"has {total} lines"):
+        with pytest.raises(InvalidArguments, match=f"has {total} line"):
             read_lines(directory, path, start_line=start)
 
 

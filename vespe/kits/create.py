@@ -14,6 +14,9 @@ from vespe.tools import authoring, catalog, drafts
 from vespe.tools.allowances import excess
 from vespe.tools.directory import limits_above
 
+_NOTHING: Final[JsonObject] = {"read": [], "write": [], "network": [], "programs": []}
+"""The permissions of the first tool: it computes, and needs nothing."""
+
 
 def found_kit(parent: str | os.PathLike[str], kit_id: str, *, description: str | None = None) -> tuple[str, Tool]:
     """Make a kit with one working tool in `parent` (made where it is missing), and return its path and the tool.
@@ -58,7 +61,9 @@ def _draft(kit_id: str) -> drafts.Draft:
     """The template of a Python tool with an example, so that the kit's tests test something from the first day."""
     draft = drafts.draft_tool(f"example_of_{kit_id[:48]}", "python_script")
     example: dict[str, Any] = {"input": {"text": "hello, world"}, "output": {"characters": 12, "words": 2, "lines": 1}}
-    return drafts.Draft(name=draft.name, document={**draft.document, "examples": [example]}, files=draft.files, notes=draft.notes)
+    return drafts.Draft(
+        name=draft.name, document={**draft.document, "permissions": _NOTHING, "examples": [example]}, files=draft.files, notes=draft.notes
+    )
 
 
 def add_tool(kit: str | os.PathLike[str], draft: drafts.Draft) -> Tool:

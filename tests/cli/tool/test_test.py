@@ -93,7 +93,8 @@ def test_ctrl_c_ends_what_runs_at_once(project: Path) -> None:
     begun = project / "begun"
     examples = [{"input": {"place": str(begun)}}] * 3
     schema = {"type": "object", "properties": {"place": {"type": "string"}}}
-    python_tool(project / ".vespe/tools/tool-slow", "slow", body, params="place", schema=schema, examples=examples)
+    permissions = {"write": [str(project)]}
+    python_tool(project / ".vespe/tools/tool-slow", "slow", body, params="place", schema=schema, examples=examples, permissions=permissions)
     running = subprocess.Popen([sys.executable, "-m", "vespe", "tool", "test"], cwd=project, stderr=subprocess.PIPE, env=interruptible())
     while not begun.exists():
         assert running.poll() is None

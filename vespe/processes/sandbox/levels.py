@@ -98,7 +98,8 @@ def _write(path: str, key: str, found: Machine) -> Machine:
     aside = f"{path}.{os.getpid()}"
     try:
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        with open(aside, "w", encoding="ascii") as file:
+        descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        with open(descriptor, "w", encoding="ascii") as file:
             file.write(f"{key}\nlandlock={found.landlock}\nnamespaces={found.namespaces}\nfilter={found.filter}\n")
         os.replace(aside, path)
     except OSError:
