@@ -132,10 +132,11 @@ def cloned(project: Path, tmp_path: Path) -> Path:
 def test_p1_an_untrusted_project_runs_neither_its_own_tools_nor_a_kits(
     project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    marker = tmp_path / "ran"
+    marker = tmp_path / "out/ran"
+    marker.parent.mkdir()
     kit = write_kit(tmp_path / "kits", "alpha")
     for directory in (tools(project) / "tool-own", kit / "tool-kit"):
-        python_tool(directory, directory.name[5:], f"open({str(marker)!r}, 'w').close()", permissions={"write": [str(tmp_path)]})
+        python_tool(directory, directory.name[5:], f"open({str(marker)!r}, 'w').close()", permissions={"write": [str(marker.parent)]})
     monkeypatch.setenv("VESPE_KITS_PATH", str(tmp_path / "kits"))
     (project / ".vespe/config.json").write_text(json.dumps({"active_kits": ["alpha"]}), encoding="utf-8")
     clone = cloned(project, tmp_path)

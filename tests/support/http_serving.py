@@ -79,7 +79,9 @@ def _whole(answer: bytes) -> bool:
 def stocked(project: Path) -> Path:
     """Give the project two tools: `add`, and `nap`, which notes its process in the file `mark` and sleeps."""
     python_tool(project / ".vespe/tools/tool-add", "add", "return a + b", params="a: int = 0, b: int = 0", schema=_NUMBERS)
-    python_tool(project / ".vespe/tools/tool-nap", "nap", _NAP, schema=_MARK)
+    mark = project.parent / "mark"
+    mark.touch()
+    python_tool(project / ".vespe/tools/tool-nap", "nap", _NAP, schema=_MARK, permissions={"write": [".", str(mark)]})
     return project
 
 

@@ -12,7 +12,7 @@ from vespe.errors import UsageError
 def wanted() -> Wanted:
     nothing = dict.fromkeys(("provider", "script", "kit", "max_calls_per_tool", "max_seconds", "max_tokens", "project_dir"))
     plain = {"model": "", "system": "", "names": (), "approve": "ask", "max_iterations": 5, "max_calls": 100}
-    return Wanted(**nothing, **plain, no_tools=False, strict=False, stream=True, trusted=False)  # type: ignore[arg-type]  # as click gives them
+    return Wanted(**nothing, **plain, no_tools=False, tools_mode=None, strict=False, stream=True, trusted=False)  # type: ignore[arg-type]  # as click gives them
 
 
 @pytest.mark.parametrize(("record", "replay", "run_tools"), [(None, None, True), ("a", "b", False)])

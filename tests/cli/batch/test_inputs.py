@@ -66,7 +66,7 @@ def test_cells_of_csv_are_typed_by_the_schema_and_empty_ones_left_out() -> None:
 
 def test_a_row_with_too_few_cells_is_an_error_and_the_next_one_goes_on() -> None:
     broken, after = read(b"city,days\nOslo\nBergen,2\n", is_csv=True)
-    assert broken.failure is not None and "1 cells" in broken.failure.message and after.arguments == {"city": "Bergen", "days": 2}
+    assert broken.failure is not None and "1 cell" in broken.failure.message and after.arguments == {"city": "Bergen", "days": 2}
 
 
 @pytest.mark.parametrize("data", [b"", b"a,a\n1,2\n", b"a,\n1,2\n"])
