@@ -85,8 +85,8 @@ def test_a_body_of_more_than_4_mib_in_pieces_is_cut_off(served: Serving) -> None
     assert status == 413
 
 
-def test_p44b_the_callers_own_token_never_reaches_a_tool(served: Serving, tmp_path: Path) -> None:
-    mark = tmp_path / "mark"
+def test_p44b_the_callers_own_token_never_reaches_a_tool(served: Serving, tmp_path_factory: pytest.TempPathFactory) -> None:
+    mark = tmp_path_factory.getbasetemp() / "gate0/mark"
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": _modern("nap", {"mark": str(mark)})})
     headers = {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "nap"}
     with pytest.raises(TimeoutError):
