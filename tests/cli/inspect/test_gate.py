@@ -1,5 +1,6 @@
 """Whom the inspector answers: a table of attacks on a server of this machine, each with what goes on working beside it."""
 
+import contextlib
 import socket
 import time
 from pathlib import Path
@@ -152,10 +153,16 @@ def test_attack_16_a_huge_form_is_refused_before_it_is_read(inspected: Inspectin
 
 def test_attack_17_slow_clients_keep_nobody_waiting(inspected: Inspecting) -> None:
     slow = [socket.create_connection(("127.0.0.1", inspected.port), timeout=PATIENCE_S) for _ in range(150)]
-    for connection in slow:
-        connection.sendall(b"GET / HTTP/1.1\r\nHost: ")
+    said = b"unread"
+    with contextlib.suppress(ConnectionError):  # one that is closed with something unread is reset
+        for connection in reversed(slow):
+            connection.sendall(b"GET / HTTP/1.1\r\nHost: ")
     assert inspected.get()[0] == 200
-    assert slow[0].recv(1) == b""  # the oldest of too many is closed at once
+    try:
+        said = slow[0].recv(1)
+    except ConnectionResetError:
+        said = b""
+    assert said == b""  # the oldest of too many is closed at once
     for connection in slow:
         connection.close()
 
