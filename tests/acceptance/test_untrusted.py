@@ -11,6 +11,7 @@ import pytest
 
 from tests.support.ondisk import python_tool, write_tool
 from vespe.cli import group
+from vespe.projects import user_config
 
 Command = Callable[..., Any]
 TALK = {"turns": [{"tool_calls": [{"name": "t", "arguments": {}}]}, {"text": "ok"}]}
@@ -31,6 +32,7 @@ VERBS: dict[str, list[tuple[str, ...]]] = {
     "tool build": [(), ("compiled",)],
     "tool sync": [(), ("t", "--check")],
     "tool lock": [(), ("dep",)],
+    "tool observe": [("t",), ("shell", "--write")],
     "tool edit": [("t",)],
     "tool rename": [("shell", "shell2")],
     "tool copy": [("t", "u")],
@@ -64,7 +66,7 @@ VERBS: dict[str, list[tuple[str, ...]]] = {
     "mcp config": [("claude-code",), ("cursor", "--write")],
     "connect": [("gemini",)],
     "config get": [("allow_hosts",)],
-    "config set": [("sandbox", "auto")],
+    "config set": [("sandbox", "off")],
     "config list": [()],
     "log": [()],
     "doctor": [()],
@@ -91,7 +93,8 @@ def leaves(at: click.Group, path: tuple[str, ...] = ()) -> Iterator[str]:
 
 @pytest.fixture
 def hostile(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A stranger's project, in which whatever anybody could start leaves a mark, and begin there."""
+    """A stranger's project, in which whatever anybody could start leaves a mark, and begin there; no sandbox keeps it from that."""
+    user_config.set_value("sandbox", "off")
     here, evil = tmp_path / "hostile", f"touch {tmp_path}/ran"
     tools = here / ".vespe/tools"
     mark, shell = f"open('{tmp_path}/ran', 'w').close()", f"#!/bin/sh\n{evil}\ncat\n"

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 
-from vespe.adapters import ADAPTERS, SHAPES, execution
+from vespe.adapters import ADAPTERS, SHAPES, model_calls
 from vespe.adapters.base import ToolAdapter, ToolShape
 from vespe.calls.registry import ToolRegistry
 from vespe.errors import InvalidArguments, InvalidToolCall, ParsingError, ToolExecutionError, ToolImplementationNotFound, VespeError
@@ -90,4 +90,4 @@ def test_every_adapter_reads_an_odd_answer_or_refuses_it_with_a_sentence(name: s
 def test_arguments_that_json_cannot_hold_are_no_call() -> None:
     for arguments in ({"a": float("nan")}, {1, 2}, {"a": {1}}):
         with pytest.raises(InvalidToolCall, match="cannot be said in JSON"):
-            execution.made_call("f", arguments, None)
+            model_calls.made_call("f", arguments, None)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from openai.types.chat import ChatCompletionMessage
 
-from vespe.adapters.calls import calls_of, custom_text_of, function_of, is_custom
+from vespe.adapters.call_ids import calls_of, custom_text_of, function_of, is_custom
 from vespe.errors import InvalidDocument
 
 CALL: dict[str, Any] = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}

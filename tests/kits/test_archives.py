@@ -14,7 +14,7 @@ import pytest
 from vespe.errors import InvalidDocument, Refused, StorageError
 from vespe.files.entries import DIRECTORY, EXECUTABLE, FILE, TreeEntry
 from vespe.kits.archives import archive_tree, pack
-from vespe.kits.trees import MAX_ENTRIES, MAX_ENTRY_BYTES, KitTree
+from vespe.kits.entry_rules import MAX_ENTRIES, MAX_ENTRY_BYTES, KitTree
 
 CONFIG = b'{"kit_id": "mine"}\n'
 FILES = {"kit_config.json": CONFIG, "tool-a/run.sh": b"#!/bin/sh\n", "tool-a/über.txt": b"\0\xff"}

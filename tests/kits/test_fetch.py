@@ -16,9 +16,9 @@ from vespe.errors import InvalidDocument, NotFound, Refused
 from vespe.files.entries import FILE, TreeEntry
 from vespe.git.session import Session
 from vespe.kits import archives, fetch, sources
+from vespe.kits.entry_rules import KitTree
 from vespe.kits.fetch import Fetched, Request
 from vespe.kits.origins import CommitOrigin
-from vespe.kits.trees import KitTree
 
 GIT_ALONE = ("a hostile .gitmodules", "an empty name")
 """What only git sees: a wrong content, and a tree that it does not even list."""

@@ -14,7 +14,7 @@ from vespe.errors import InvalidDocument, StorageError
 from vespe.files import staging as files_staging
 from vespe.files.entries import EXECUTABLE, FILE, TreeEntry
 from vespe.kits import staging, store
-from vespe.kits.trees import KitTree
+from vespe.kits.entry_rules import KitTree
 
 
 def tree(contents: dict[str, bytes], *, lie: int = 0) -> KitTree:

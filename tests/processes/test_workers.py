@@ -236,6 +236,29 @@ def test_what_is_kept_ends_with_its_owner(bench: Bench) -> None:
         os.kill(pid, 0)
 
 
+def test_what_nobody_closed_ends_with_what_held_it_and_leaves_no_descriptor(bench: Bench) -> None:
+    before = len(os.listdir("/proc/self/fd"))
+    other = Bench(bench.directory, Workers())
+    other.run("def f(): return 1")
+    (over,) = [zygote.over for zygote in other.workers._zygotes.values()]
+    del other
+    assert over.wait(PATIENCE_S) and len(os.listdir("/proc/self/fd")) == before
+
+
+def test_a_zygote_that_ends_by_itself_leaves_no_descriptor(bench: Bench) -> None:
+    with Workers() as workers:
+        before = len(os.listdir("/proc/self/fd"))
+        other = Bench(bench.directory, workers)
+        other.run("def f(): return 1")
+        (zygote,) = workers._zygotes.values()
+        os.kill(zygote.pid, signal.SIGKILL)
+        assert zygote.over.wait(PATIENCE_S)
+        deadline = time.monotonic() + PATIENCE_S
+        while len(os.listdir("/proc/self/fd")) > before and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert len(os.listdir("/proc/self/fd")) == before
+
+
 def test_many_calls_leave_no_process_and_no_descriptor(bench: Bench) -> None:
     bench.run("def f(): return 1")
     before = len(os.listdir("/proc/self/fd"))

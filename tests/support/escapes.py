@@ -18,7 +18,10 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True)
 class Row:
-    """`policy` is `default` (nothing stated) or `closed` (everything stated, as little as can be); `gap` what names a leak."""
+    """`policy` is `default` (nothing stated), `closed` (everything stated, as little as can be), or `home` (the project is the home).
+
+    `gap` is what names a leak.
+    """
 
     name: str
     attack: str
@@ -141,6 +144,15 @@ ROWS: Final = (
     Row("start a program by the loader", "out(LOADER, '/usr/bin/id')", "out('sh', '-c', 'true')", gap="programs", policy="closed"),
     Row("start a program by a link", "link('/usr/bin/id', P/'out/cat2'); out(P/'out/cat2')", "out('sh', '-c', 'true')", policy="closed"),
     Row("take more memory than is stated", "bytearray(300 << 20) and True", "bytearray(1 << 20)", policy="closed"),
+    # ---- the project is the home directory (where there are mounts: Landlock alone gives nothing at all there)
+    Row("read a key in a project that is the home", "read(H/'.ssh/id')", "write(H/'n1'); read(H/'n1')", policy="home"),
+    Row("add a key in a project that is the home", "write(H/'.ssh/authorized_keys')", "os.mkdir(H/'k'); write(H/'k/a')", policy="home"),
+    Row("read a token in a project that is the home", "read(H/'.netrc')", "read(H/'notes')", policy="home"),
+    Row("write a token in a project that is the home", "write(H/'.netrc')", "write(H/'notes')", policy="home"),
+    Row("replace a token in a project that is the home", "write(H/'n2'); os.replace(H/'n2', H/'.netrc')", "write(H/'n3'); os.replace(H/'n3', H/'notes')", policy="home"),
+    Row("move the keys in a project that is the home", "os.rename(H/'.ssh', H/'s')", "os.mkdir(H/'m'); os.rename(H/'m', H/'m2')", policy="home"),
+    Row("append to a start-up file in a project that is the home", "write(H/'.profile')", "read(H/'.profile')", policy="home"),
+    Row("uncover a key in a project that is the home", "call('umount2', bytes(H/'.ssh'), 2)", "os.statvfs(H)", policy="home"),
 )  # fmt: skip
 
 

@@ -132,7 +132,7 @@ def _answering(serving: Serving) -> None:
 
 def gone(pid: int) -> bool:
     """Whether a process ends within the time that a slow machine may need."""
-    with contextlib.suppress(ProcessLookupError):
+    with contextlib.suppress(ProcessLookupError, FileNotFoundError):
         until = time.monotonic() + PATIENCE_S
         while time.monotonic() < until:
             os.kill(pid, 0)

@@ -29,8 +29,8 @@ def plain(shown: str) -> str:
 
 
 def environment_of(**env: str) -> dict[str, str]:
-    """Return the environment of a shell of a person's: without a width, with these variables."""
-    return {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")} | {"TERM": "xterm", **env}
+    """Return the environment of a person's shell, which is no CI's: without a width, with these variables."""
+    return {name: value for name, value in os.environ.items() if name not in ("CI", "COLUMNS", "LINES")} | {"TERM": "xterm", **env}
 
 
 def _run(argv: list[str], *, columns: int, cwd: Path | None, env: dict[str, str], typed: str = "") -> str:

@@ -2,7 +2,7 @@
 
 from typing import Any, ClassVar, Final
 
-from vespe.adapters import definitions, execution, shown
+from vespe.adapters import definition_parts, definitions, model_calls, result_texts
 from vespe.models import Call, JsonObject, JsonValue, Tool
 from vespe.records import dataclass
 
@@ -23,8 +23,8 @@ class GeminiShape:
 
         Those fields take JSON Schema; the older `parameters` take a part of OpenAPI's, which cannot say every schema.
         """
-        told = shown.described(tool) | {"parametersJsonSchema": shown.shown_schema(tool)}
-        return shown.own_fields(tool, self.name) | told | shown.shown_output(tool, "responseJsonSchema")
+        told = definition_parts.described(tool) | {"parametersJsonSchema": definition_parts.shown_schema(tool)}
+        return definition_parts.own_fields(tool, self.name) | told | definition_parts.shown_output(tool, "responseJsonSchema")
 
     def read(self, definition: JsonObject) -> Tool:
         """Return the tool of a declaration, in camel or snake case, of either kind of schema."""
@@ -68,7 +68,7 @@ class GeminiAdapter:
 
     name: ClassVar[str] = "gemini"
     tool: Tool
-    execute_tool = execution.execute_tool
+    execute_tool = model_calls.execute_tool
 
     def generate_tool_description(self) -> JsonObject:
         """Return the entry of a tool's `functionDeclarations`."""
@@ -76,19 +76,19 @@ class GeminiAdapter:
 
     def parse_llm_response(self, text_or_message: JsonValue) -> tuple[Call, ...]:
         """Return the calls in the parts of a content, or of every candidate of a whole response."""
-        given = execution.answered(text_or_message, what="Gemini's content")
-        candidates = execution.objects(given.get("candidates"), "`candidates`")
-        contents = list(execution.objects([candidate.get("content") or {} for candidate in candidates], "`content`")) or [given]
-        parts = (part for content in contents for part in execution.objects(content.get("parts"), "`parts`"))
+        given = model_calls.answered(text_or_message, what="Gemini's content")
+        candidates = model_calls.objects(given.get("candidates"), "`candidates`")
+        contents = list(model_calls.objects([candidate.get("content") or {} for candidate in candidates], "`content`")) or [given]
+        parts = (part for content in contents for part in model_calls.objects(content.get("parts"), "`parts`"))
         calls = (part.get("functionCall", part.get("function_call")) for part in parts)
-        return execution.own_calls(
-            self.tool, (execution.made_call(c.get("name"), c.get("args"), c.get("id")) for c in calls if isinstance(c, dict))
+        return model_calls.own_calls(
+            self.tool, (model_calls.made_call(c.get("name"), c.get("args"), c.get("id")) for c in calls if isinstance(c, dict))
         )
 
     def format_tool_output(self, output: object, *, call_id: str = "") -> JsonObject:
         """Return the part with the `functionResponse`: an object as it is, anything else under `result`, an error under `error`."""
-        value, failed = execution.told(output)
-        value = execution.apart(value)
+        value, failed = result_texts.told(output)
+        value = result_texts.apart(value)
         response = value if isinstance(value, dict) and not failed else {"error" if failed else "result": value}
         identified = {"id": call_id} if call_id else {}
         return {"functionResponse": identified | {"name": self.tool.name, "response": response}}

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import ClassVar, Final
 
-from vespe.adapters import arguments, definitions, execution, shown
-from vespe.adapters.calls import text_id
+from vespe.adapters import arguments, definition_parts, definitions, model_calls, result_texts
+from vespe.adapters.call_ids import text_id
 from vespe.adapters.content_parts import data_url
 from vespe.adapters.messages import (
     IS_ERROR,
@@ -40,13 +40,13 @@ class McpShape:
         An output schema may be of any kind, as it may since revision 2026-07-28; the two before it want `type: object` at
         its root, which `vespe lint` says.
         """
-        own = shown.own_fields(tool, self.name)
-        annotations = shown.own_annotations(tool)
+        own = definition_parts.own_fields(tool, self.name)
+        annotations = definition_parts.own_annotations(tool)
         titled = {"title": annotations["title"]} if isinstance(annotations.get("title"), str) else {}
         if own.pop("annotations", None) == _UNTITLED:
             annotations.pop("title", None)
-        entry = shown.described(tool) | {"inputSchema": shown.shown_schema(tool)}
-        document = titled | own | entry | shown.shown_output(tool, "outputSchema")
+        entry = definition_parts.described(tool) | {"inputSchema": definition_parts.shown_schema(tool)}
+        document = titled | own | entry | definition_parts.shown_output(tool, "outputSchema")
         return {k: v for k, v in document.items() if (k, v) != ("title", None)} | ({"annotations": annotations} if annotations else {})
 
     def read(self, definition: JsonObject) -> Tool:
@@ -78,7 +78,7 @@ class McpAdapter:
 
     name: ClassVar[str] = "mcp"
     tool: Tool
-    execute_tool = execution.execute_tool
+    execute_tool = model_calls.execute_tool
 
     def generate_tool_description(self) -> JsonObject:
         """Return the entry of `tools/list`."""
@@ -86,21 +86,21 @@ class McpAdapter:
 
     def parse_llm_response(self, text_or_message: JsonValue) -> tuple[Call, ...]:
         """Return the call of a `tools/call` request, or of its `params`."""
-        given = execution.answered(text_or_message, what="the MCP request")
+        given = model_calls.answered(text_or_message, what="the MCP request")
         params = given["params"] if isinstance(given.get("params"), dict) else given
         identifier = given.get("id")
-        call = execution.made_call(params.get("name"), params.get("arguments"), None if identifier is None else str(identifier))
-        return execution.own_calls(self.tool, (call,))
+        call = model_calls.made_call(params.get("name"), params.get("arguments"), None if identifier is None else str(identifier))
+        return model_calls.own_calls(self.tool, (call,))
 
     def format_tool_output(self, output: object, *, call_id: str = "") -> JsonObject:
         """Return the result of `tools/call`; an object, and any result of a tool with an output schema, is `structuredContent` too.
 
         The id belongs to the response around it.
         """
-        value, failed = execution.told(output)
-        result: JsonObject = {"content": [{"type": "text", "text": execution.text_of(value)}]}
+        value, failed = result_texts.told(output)
+        result: JsonObject = {"content": [{"type": "text", "text": result_texts.text_of(value)}]}
         if (isinstance(value, dict) or self.tool.output_schema is not None) and not failed:
-            result["structuredContent"] = execution.apart(value)
+            result["structuredContent"] = result_texts.apart(value)
         return result | {"isError": failed}
 
 

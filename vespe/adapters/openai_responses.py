@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from vespe.adapters import definitions, execution, shown
+from vespe.adapters import definition_parts, definitions, model_calls, result_texts
 from vespe.adapters.messages import quoted
 from vespe.models import Call, JsonObject, JsonValue, Tool
 from vespe.records import dataclass
@@ -19,9 +19,9 @@ class OpenAIResponsesShape:
         `strict` is false unless config.json says otherwise: this API takes its absence for true, and then refuses
         schemas that leave an argument optional. For a definition of this API's own without it, it is null, which means the same.
         """
-        own = {"strict": False} | shown.own_fields(tool, self.name)
-        told = shown.described(tool) | {"parameters": shown.shown_schema(tool)}
-        return own | {"type": "function"} | told | shown.shown_output(tool, "output_schema")
+        own = {"strict": False} | definition_parts.own_fields(tool, self.name)
+        told = definition_parts.described(tool) | {"parameters": definition_parts.shown_schema(tool)}
+        return own | {"type": "function"} | told | definition_parts.shown_output(tool, "output_schema")
 
     def read(self, definition: JsonObject) -> Tool:
         """Return the tool of a definition; one that OpenAI runs itself is refused."""
@@ -43,7 +43,7 @@ class OpenAIResponsesAdapter:
 
     name: ClassVar[str] = "openai-responses"
     tool: Tool
-    execute_tool = execution.execute_tool
+    execute_tool = model_calls.execute_tool
 
     def generate_tool_description(self) -> JsonObject:
         """Return the entry of a request's `tools`."""
@@ -51,11 +51,11 @@ class OpenAIResponsesAdapter:
 
     def parse_llm_response(self, text_or_message: JsonValue) -> tuple[Call, ...]:
         """Return the calls among a response's `output` items, or of a single item."""
-        given = execution.answered(text_or_message, what="OpenAI's response")
-        items = [given] if given.get("type") == "function_call" else execution.objects(given.get("output"), "`output`")
+        given = model_calls.answered(text_or_message, what="OpenAI's response")
+        items = [given] if given.get("type") == "function_call" else model_calls.objects(given.get("output"), "`output`")
         calls = (item for item in items if item.get("type") == "function_call")
-        return execution.own_calls(self.tool, (execution.made_call(c.get("name"), c.get("arguments"), c.get("call_id")) for c in calls))
+        return model_calls.own_calls(self.tool, (model_calls.made_call(c.get("name"), c.get("arguments"), c.get("call_id")) for c in calls))
 
     def format_tool_output(self, output: object, *, call_id: str = "") -> JsonObject:
         """Return the `function_call_output` item; an error's text begins with the line `[tool error]`."""
-        return {"type": "function_call_output", "call_id": call_id, "output": execution.marked_text(output)}
+        return {"type": "function_call_output", "call_id": call_id, "output": result_texts.marked_text(output)}

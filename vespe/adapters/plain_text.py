@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import Any, ClassVar, Final
 
-from vespe.adapters import execution
+from vespe.adapters import model_calls, result_texts
 from vespe.adapters.messages import quoted
 from vespe.documents import strict_json
 from vespe.errors import InvalidDocument, InvalidToolCall, ParsingError
@@ -81,7 +81,7 @@ def _call(answer: JsonObject) -> Call | None:
     arguments = params.get("arguments", {})
     if not isinstance(arguments, dict):
         raise InvalidToolCall(f"`arguments` must be an object, not {describe(arguments)}", hint=_HINT)
-    return execution.made_call(params.get("name"), arguments, str(answer["id"]) if isinstance(answer.get("id"), (str, int)) else None)
+    return model_calls.made_call(params.get("name"), arguments, str(answer["id"]) if isinstance(answer.get("id"), (str, int)) else None)
 
 
 def _definition(tool: Tool) -> JsonObject:
@@ -94,7 +94,7 @@ class PlainTextAdapter:
 
     name: ClassVar[str] = "text"
     tool: Tool
-    execute_tool = execution.execute_tool
+    execute_tool = model_calls.execute_tool
 
     def generate_tool_description(self) -> str:
         """Return the system prompt for this tool alone; `tools_system_prompt` makes one for several."""
@@ -106,9 +106,9 @@ class PlainTextAdapter:
         if not isinstance(text, str | None):
             raise ParsingError(f"the answer must be a text, not {describe(text)}", hint=_HINT)
         call = parse_call(text or "")
-        return () if call is None else execution.own_calls(self.tool, (call,))
+        return () if call is None else model_calls.own_calls(self.tool, (call,))
 
     def format_tool_output(self, output: object, *, call_id: str = "") -> str:
         """Return the text of the next user message: `{"result": …}` or `{"error": …}` behind the tool's name."""
-        value, failed = execution.told(output)
-        return execution.text_of({"tool": self.tool.name, "error" if failed else "result": value})
+        value, failed = result_texts.told(output)
+        return result_texts.text_of({"tool": self.tool.name, "error" if failed else "result": value})

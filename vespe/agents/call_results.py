@@ -4,7 +4,7 @@ import re
 from dataclasses import field
 from typing import Final, Literal, TypeAlias
 
-from vespe.adapters import execution
+from vespe.adapters import result_texts
 from vespe.adapters.content_parts import IMAGE_TYPES
 from vespe.adapters.streams.base import StreamEvent
 from vespe.agents.open_calls import ModelCall
@@ -36,7 +36,7 @@ class CallResult:
     @property
     def message(self) -> JsonObject:
         """The tool message in the inner format, the same however the call ran."""
-        value, failed = execution.told(self.outcome)
+        value, failed = result_texts.told(self.outcome)
         message: JsonObject = {"role": "tool", "tool_call_id": self.call.call_id, "content": _content(value)}
         return message | ({"is_error": True} if failed else {})
 
@@ -68,7 +68,7 @@ def _content(value: JsonValue) -> JsonValue:
     """Return a result as a model is told it: one text, or texts and the images that it sees, where it is MCP's `content` with images."""
     blocks = value.get("content") if isinstance(value, dict) else None
     if not isinstance(blocks, list) or not any(map(_is_image, blocks)):
-        return execution.text_of(value)
+        return result_texts.text_of(value)
     return [_part(block) for block in blocks]
 
 
@@ -76,7 +76,7 @@ def _part(block: JsonValue) -> JsonObject:
     if isinstance(block, dict) and _is_image(block):
         return {"type": "image_url", "image_url": {"url": f"data:{block['mimeType']};base64,{block['data']}"}}
     spoken = isinstance(block, dict) and block.get("type") == "text" and isinstance(block.get("text"), str)
-    return {"type": "text", "text": block["text"] if isinstance(block, dict) and spoken else execution.text_of(block)}
+    return {"type": "text", "text": block["text"] if isinstance(block, dict) and spoken else result_texts.text_of(block)}
 
 
 def _is_image(block: JsonValue) -> bool:

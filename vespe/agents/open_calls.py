@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from vespe.adapters import messages as adapter_messages
-from vespe.adapters.calls import Calls, Waiting
+from vespe.adapters.call_ids import Calls, Waiting
 from vespe.models import JsonObject, JsonValue
 from vespe.records import dataclass
 

@@ -3,9 +3,9 @@
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
+from vespe.adapters.definition_parts import own_fields
 from vespe.adapters.modes import deferred, mode_of
 from vespe.adapters.openai import OpenAIShape
-from vespe.adapters.shown import own_fields
 from vespe.calls.bridge import Bridge
 from vespe.errors import KitNotFound, UsageError
 from vespe.models import JsonObject, Tool

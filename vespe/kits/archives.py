@@ -14,8 +14,8 @@ from vespe.errors import InvalidDocument, NotFound, Refused, StorageError
 from vespe.files import atomic, digests, entries
 from vespe.files.digests import File
 from vespe.files.entries import EXECUTABLE, TreeEntry
-from vespe.kits import origins, roots, trees
-from vespe.kits.trees import KitTree
+from vespe.kits import entry_rules, origins, roots
+from vespe.kits.entry_rules import KitTree
 from vespe.records import dataclass
 
 _LOCAL: Final = struct.Struct("<4s5H3L2H")
@@ -26,7 +26,7 @@ _FORM: Final = (20, 0x0800, 0, 0, 0x0021)
 """Version 2.0, names in UTF-8, stored, midnight of 1980-01-01: nothing that a machine, a user or a library could choose."""
 _MADE_BY: Final = 3 << 8 | 20
 _MAX_NAME: Final = 1000
-_MAX_BYTES: Final = trees.MAX_TOTAL_BYTES + trees.MAX_ENTRIES * (_LOCAL.size + _CENTRAL.size + 2 * _MAX_NAME) + _END.size
+_MAX_BYTES: Final = entry_rules.MAX_TOTAL_BYTES + entry_rules.MAX_ENTRIES * (_LOCAL.size + _CENTRAL.size + 2 * _MAX_NAME) + _END.size
 _WRITTEN: Final = "is not a kit archive in the one form that `vespe kit pack` writes"
 
 
@@ -69,7 +69,7 @@ def archive_tree(path: str) -> KitTree:
     """
     with _Archive(path) as archive:
         members = archive.members()
-        checker = trees.Checker(path)
+        checker = entry_rules.Checker(path)
         for entry in _entries(members):
             checker.take(entry)
         kit_id = _kit_id(archive, members, path)
@@ -141,8 +141,8 @@ class _Archive:
         if not end.startswith(_SIGNATURES[2]):
             raise self._wrong("it does not end as one")
         _, _, _, _, count, size, offset, _ = _END.unpack(end)
-        if count > trees.MAX_ENTRIES:
-            raise Refused(f"{self._path} has more than {trees.MAX_ENTRIES} files", hint="nothing of it was installed")
+        if count > entry_rules.MAX_ENTRIES:
+            raise Refused(f"{self._path} has more than {entry_rules.MAX_ENTRIES} files", hint="nothing of it was installed")
         if offset + size + _END.size != self._size:
             raise self._wrong("it has bytes that belong to no file, or lacks some")
         central = self._read(offset, size)

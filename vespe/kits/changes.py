@@ -9,7 +9,7 @@ from vespe.documents import strict_json
 from vespe.errors import InvalidDocument, StorageError, VespeError
 from vespe.files import atomic, digests
 from vespe.files.digests import File, Tree
-from vespe.kits import versions
+from vespe.kits import compared_versions
 from vespe.lazy import difflib
 from vespe.models import JsonObject, JsonValue
 from vespe.records import dataclass
@@ -111,7 +111,7 @@ def _verdicts(old: str, new: str) -> dict[str, tuple[Change, ...]] | str:
     if old == NOT_HERE[0]:
         return "the version in the lock is not on this machine, so there is nothing to compare with"
     try:
-        return {found.uid: found.changes for found in versions.compare(old, new)}
+        return {found.uid: found.changes for found in compared_versions.compare(old, new)}
     except VespeError as error:
         return f"cannot be compared: {error}"
 

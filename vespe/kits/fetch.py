@@ -11,9 +11,9 @@ from vespe.git import objects, refs
 from vespe.git.refs import RemoteRef
 from vespe.git.session import Session
 from vespe.kits import names, roots, signatures
+from vespe.kits.entry_rules import KitTree
 from vespe.kits.origins import CommitOrigin, FolderOrigin, Origin
 from vespe.kits.sources import KitSource
-from vespe.kits.trees import KitTree
 from vespe.records import dataclass
 
 Progress = Callable[[str], None]

@@ -16,9 +16,9 @@ from vespe.files import entries as file_entries
 from vespe.files.entries import TreeEntry
 from vespe.git import objects
 from vespe.git.session import Session
+from vespe.kits import entry_rules
 from vespe.kits import names as kit_names
-from vespe.kits import trees
-from vespe.kits.trees import KitTree
+from vespe.kits.entry_rules import KitTree
 from vespe.records import dataclass
 
 
@@ -71,7 +71,7 @@ class CommitOrigin:
 
     def tree(self, name: str, kit_id: str) -> KitTree:
         """List a directory as a kit, held to the rules."""
-        checker = trees.Checker(f"{self.session.what} ({self.commit[:12]})")
+        checker = entry_rules.Checker(f"{self.session.what} ({self.commit[:12]})")
         for entry in objects.list_tree(self.session, self._tree(name)):
             checker.take(entry)
         files = tuple(sorted(checker.files, key=lambda entry: entry.path))
@@ -159,7 +159,7 @@ def folder_tree(directory: str, kit_id: str, *, subdirectory: str = "", left_out
 
     Raises Refused, which names the entry, and StorageError.
     """
-    checker = trees.Checker(directory)
+    checker = entry_rules.Checker(directory)
     with _opened(directory) as descriptor:
         for entry in _entries(descriptor, "", frozenset(left_out)):
             checker.take(entry)
@@ -186,7 +186,7 @@ def _opened(directory: str) -> Iterator[int]:
 def _entries(descriptor: int, prefix: str, left_out: frozenset[str]) -> Iterator[TreeEntry]:
     with os.scandir(descriptor) as listing:
         names = (entry.name for entry in listing if entry.name not in _LEFT_OUT and entry.name not in left_out)
-        found = list(itertools.islice(names, trees.MAX_ENTRIES + 1))
+        found = list(itertools.islice(names, entry_rules.MAX_ENTRIES + 1))
     for name in sorted(found):
         status = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
         mode = _mode(status.st_mode)

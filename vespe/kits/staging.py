@@ -14,7 +14,7 @@ from vespe.errors import InvalidDocument, StorageError
 from vespe.files import atomic, digests
 from vespe.files.digests import File
 from vespe.kits import store
-from vespe.kits.trees import KitTree
+from vespe.kits.entry_rules import KitTree
 from vespe.lazy import ctypes
 from vespe.records import dataclass
 
@@ -71,7 +71,7 @@ class Staged:
 
 
 def stage(tree: KitTree, directory: str) -> Staged:
-    """Write a kit out in a directory of `kit_store.staging`; raises StorageError, and as the tree's reader does."""
+    """Write a kit out in a directory of `store.staging`; raises StorageError, and as the tree's reader does."""
     place = os.path.join(directory, tree.kit_id)
     root = os.path.join(place, tree.kit_id)
     try:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Final, Protocol
 
 from vespe import errors
-from vespe.adapters import execution
+from vespe.adapters import result_texts
 from vespe.calls import progress as call_progress
 from vespe.calls import tracing
 from vespe.documents import strict_json
@@ -95,7 +95,7 @@ def result_of(outcome: Outcome, output_schema: JsonObject | None, revision: str)
     What failed is an `isError` result in words that a model can act on. A result that is itself one of `tools/call`
     (`{"content": [blocks], …}`) of a tool without an output schema stands as it is.
     """
-    value, failed = execution.told(outcome)
+    value, failed = result_texts.told(outcome)
     if not failed and output_schema is None and is_tool_result(value):
         return revisions.complete(_sieved(value, revision), revision)
     return revisions.complete(_said(outcome, value, output_schema, revision) | _noted(outcome), revision)
@@ -103,7 +103,7 @@ def result_of(outcome: Outcome, output_schema: JsonObject | None, revision: str)
 
 def _said(outcome: Outcome, value: JsonValue, output_schema: JsonObject | None, revision: str) -> JsonObject:
     failed = outcome.error is not None
-    content = [{"type": "text", "text": execution.text_of(value)}]
+    content = [{"type": "text", "text": result_texts.text_of(value)}]
     if failed or outcome.truncated:
         # What was cut no longer fits the schema that clients hold a result to.
         return {"content": content, "isError": failed or output_schema is not None}
@@ -133,7 +133,7 @@ def is_tool_result(value: JsonValue) -> bool:
 def _sieved(value: JsonObject, revision: str) -> JsonObject:
     """Return a ready result as the revision says it: a block that it does not know stands as the text of its JSON."""
     content = [
-        block if revisions.takes_block(block["type"], revision) else {"type": "text", "text": execution.text_of(block)}
+        block if revisions.takes_block(block["type"], revision) else {"type": "text", "text": result_texts.text_of(block)}
         for block in value["content"]
     ]
     structure = value.get("structuredContent")

@@ -7,6 +7,7 @@ import select
 import signal
 import sys
 import threading
+import weakref
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -28,10 +29,14 @@ class Workers:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._zygotes: dict[tuple[object, ...], _Zygote] = {}
         self._spoilt: set[tuple[object, ...]] = set()
+        self._begin()
+
+    def _begin(self) -> None:
+        self._zygotes: dict[tuple[object, ...], _Zygote] = {}
         self._pid = os.getpid()
         self.lasting = Lasting()
+        weakref.finalize(self, _close_all, self._zygotes, self._pid)
 
     def __enter__(self) -> "Workers":
         return self
@@ -53,7 +58,7 @@ class Workers:
         """Return the zygote of a key, the last one in order; raises OSError where it cannot be started."""
         zygote = self._zygotes.pop(key, None)
         if zygote is not None and not zygote.is_alive():
-            self._spoilt |= {key} if zygote.complains() else set()
+            self._spoilt |= {key} if zygote.complains else set()
             zygote.close()
             zygote = None
         if zygote is None and key in self._spoilt and not interpreter.preload:
@@ -70,18 +75,25 @@ class Workers:
         if self._pid != os.getpid():
             for zygote in self._zygotes.values():
                 zygote.abandon()
-            self._zygotes, self._pid, self.lasting = {}, os.getpid(), Lasting()
+            self._begin()
 
     def close(self) -> None:
         """End what is kept; the next call begins anew."""
         with self._lock:
             self._forget_a_fork()
-            zygotes, self._zygotes = list(self._zygotes.values()), {}
+            zygotes = list(self._zygotes.values())
+            self._zygotes.clear()
         self.lasting.close()
         for zygote in zygotes:
             zygote.close()
         for zygote in zygotes:
             zygote.wait(_END_S)
+
+
+def _close_all(zygotes: "dict[tuple[object, ...], _Zygote]", pid: int) -> None:
+    """Let the zygotes of Workers that nobody closed end, where this is the process that made them."""
+    for zygote in zygotes.values() if pid == os.getpid() else ():
+        zygote.close()
 
 
 def is_possible() -> bool:
@@ -113,6 +125,8 @@ class _Zygote:
             os.close(reader)
             os.close(writer)
         self.socket, self.idle, self.leased = ours, [], 0  # type: tuple[socket.socket, list[Lease], int]
+        self.complains = False
+        """Whether it has said, once it is over, why it cannot be forked, and did not end for another reason."""
         self.lock = threading.Lock()
         self.over = threading.Event()
         threading.Thread(target=self._reap, name="vespe-zygote", daemon=True).start()
@@ -129,20 +143,17 @@ class _Zygote:
     def _reap(self) -> None:
         with contextlib.suppress(ChildProcessError):
             os.waitpid(self.pid, 0)
-        self.over.set()
         with self.lock:
             idle, self.idle = self.idle, []
+            with contextlib.suppress(OSError):
+                self.complains = bool(self.socket.recv(200, socket.MSG_DONTWAIT))
+            self.socket.close()
+        self.over.set()
         for lease in idle:
             lease.close()
 
     def is_alive(self) -> bool:
         return not self.over.is_set()
-
-    def complains(self) -> bool:
-        """Whether it has said why it cannot be forked, and did not end for another reason."""
-        with contextlib.suppress(OSError):
-            return bool(self.socket.recv(200, socket.MSG_DONTWAIT))
-        return False
 
     def lease(self) -> "Lease | None":
         """Return a supervisor that is free, or else a new one; raises OSError where the zygote is gone."""
@@ -157,6 +168,7 @@ class _Zygote:
             socket.send_fds(self.socket, [b"s"], [theirs.fileno()])
         except OSError:
             ours.close()
+            self.over.wait(_END_S)
             self.over.set()
             raise
         finally:

@@ -91,10 +91,11 @@ class World:
 
     def policy(self, level: str, kind: str) -> Policy:
         where = Surroundings(
-            project=str(self.base / "project"), directory=str(self.base / "tool"), scratch=str(self.base / "scratch"),
+            project=str(self.base / ("home" if kind == "home" else "project")),
+            directory=str(self.base / "tool"), scratch=str(self.base / "scratch"),
             path="/usr/bin:/bin", own=(str(self.base / "state"),), needs=(sys.prefix, sys.base_prefix),
         )  # fmt: skip
-        return policy(MACHINE, level, Permissions() if kind == "default" else CLOSED, where)
+        return policy(MACHINE, level, CLOSED if kind == "closed" else Permissions(), where)
 
     def close(self) -> None:
         self.victim.kill()
@@ -118,7 +119,7 @@ def tried() -> Iterator[dict[tuple[str, str, str], tuple[str, str, Policy, bool]
             world = World(base, uid)
             os.environ["HOME"] = str(base / "home")
             try:
-                for kind in ("default", "closed"):
+                for kind in ("default", "closed", *(("home",) if level == "namespaces" else ())):
                     rows = [row for row in ROWS if row.policy == kind and (uid == 0 or not row.root_only)]
                     made = world.policy(level, kind)
                     plan = {"message": message(made), "uid": uid, "names": world.names(), "rows": [asdict(row) for row in rows]}

@@ -13,14 +13,14 @@ from vespe.processes.sandbox.policy import Surroundings, policy
 BEST = Machine(landlock=7, namespaces=0, filter=0)
 
 
-def made(home: Path, level: str = "landlock", machine: Machine = BEST, **stated: Any) -> Policy:
+def made(home: Path, level: str = "landlock", machine: Machine = BEST, project: Path | None = None, **stated: Any) -> Policy:
     for name in ("project/.vespe", "project/.git/hooks", "project/docs", "tool", "scratch", "home/.ssh"):
         (home.parent / name).mkdir(parents=True, exist_ok=True)
     for name in (".ssh/key", "notes"):
         (home / name).write_text("k", encoding="utf-8")
     root = home.parent
     where = Surroundings(
-        project=str(root / "project"), directory=str(root / "tool"), scratch=str(root / "scratch"), path="/usr/bin:/bin",
+        project=str(project or root / "project"), directory=str(root / "tool"), scratch=str(root / "scratch"), path="/usr/bin:/bin",
         own=(str(home / "state"),), starts=("true",),
     )  # fmt: skip
     return policy(machine, level, Permissions(**stated), where)
@@ -73,6 +73,18 @@ def test_gaps_are_named(home: Path, level: str, stated: dict[str, Any], gaps: se
 
 def test_older_kernels_have_more_gaps(home: Path) -> None:
     assert {"truncate", "signals"} <= set(made(home, machine=Machine(landlock=1, filter=0)).gaps)
+
+
+def test_a_project_that_holds_the_home_is_written_but_for_keys_and_start_up_files(home: Path) -> None:
+    (home / ".netrc").write_text("t", encoding="utf-8")
+    (home / ".bashrc").write_text("b", encoding="utf-8")
+    held = made(home, "namespaces", project=home)
+    for name in ("new", "notes", ".config/new"):
+        assert not held.refuses("write", str(home / name)), name
+    for name in (".ssh/key", ".netrc", ".bashrc"):
+        assert held.refuses("write", str(home / name)), name
+    assert held.refuses("read", str(home / ".netrc")) and not held.refuses("read", str(home / ".bashrc"))
+    assert made(home, project=home).refuses("write", str(home / "new"))  # Landlock alone cannot take a place out of another
 
 
 def test_what_of_a_project_others_execute_is_kept_unless_it_is_named(home: Path) -> None:

@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from vespe.adapters import arguments, definitions, execution, shown
+from vespe.adapters import arguments, definition_parts, definitions, model_calls, result_texts
 from vespe.adapters.anthropic.inbound import to_openai_messages
 from vespe.adapters.anthropic.outbound import from_openai_messages
 from vespe.adapters.messages import quoted
@@ -29,7 +29,11 @@ class AnthropicShape:
 
     def definition(self, tool: Tool) -> JsonObject:
         """Return `{"name", "description", "input_schema"}`."""
-        return shown.own_fields(tool, self.name) | shown.described(tool) | {"input_schema": shown.shown_schema(tool)}
+        return (
+            definition_parts.own_fields(tool, self.name)
+            | definition_parts.described(tool)
+            | {"input_schema": definition_parts.shown_schema(tool)}
+        )
 
     def read(self, definition: JsonObject) -> Tool:
         """Return the tool of a definition; one that Anthropic runs itself (a `type` other than custom) is refused."""
@@ -45,7 +49,7 @@ class AnthropicAdapter:
 
     name: ClassVar[str] = "anthropic"
     tool: Tool
-    execute_tool = execution.execute_tool
+    execute_tool = model_calls.execute_tool
 
     def generate_tool_description(self) -> JsonObject:
         """Return the entry of a request's `tools`."""
@@ -53,18 +57,18 @@ class AnthropicAdapter:
 
     def parse_llm_response(self, text_or_message: JsonValue) -> tuple[Call, ...]:
         """Return the calls in the `tool_use` blocks of a message; those of server tools are never ours."""
-        content = execution.answered(text_or_message, what="Anthropic's message").get("content")
-        blocks = execution.objects([] if isinstance(content, str) else content, "`content`")
-        return execution.own_calls(self.tool, (_call(block) for block in blocks if block.get("type") == "tool_use"))
+        content = model_calls.answered(text_or_message, what="Anthropic's message").get("content")
+        blocks = model_calls.objects([] if isinstance(content, str) else content, "`content`")
+        return model_calls.own_calls(self.tool, (_call(block) for block in blocks if block.get("type") == "tool_use"))
 
     def format_tool_output(self, output: object, *, call_id: str = "") -> JsonObject:
         """Return the `tool_result` block for the user's next message."""
-        value, failed = execution.told(output)
-        block: JsonObject = {"type": "tool_result", "tool_use_id": call_id, "content": execution.text_of(value)}
+        value, failed = result_texts.told(output)
+        block: JsonObject = {"type": "tool_result", "tool_use_id": call_id, "content": result_texts.text_of(value)}
         return block | ({"is_error": True} if failed else {})
 
 
 def _call(block: JsonObject) -> Call:
     given = block.get("input")
     kept = arguments.kept_text(given)
-    return execution.made_call(block.get("name"), given if kept is None else kept, block.get("id"))
+    return model_calls.made_call(block.get("name"), given if kept is None else kept, block.get("id"))

@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from vespe.adapters import arguments
-from vespe.adapters.calls import custom_text_of, encode_id, function_of, is_custom
+from vespe.adapters.call_ids import custom_text_of, encode_id, function_of, is_custom
 from vespe.adapters.content_parts import PART_TYPES, to_block, verbatim
 from vespe.adapters.messages import (
     BLOCKS,

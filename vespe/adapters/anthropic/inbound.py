@@ -5,7 +5,7 @@ from typing import Final
 
 from vespe.adapters import arguments
 from vespe.adapters.anthropic.speakers import looks_marked, unmarked
-from vespe.adapters.calls import Calls, decode_id, text_id
+from vespe.adapters.call_ids import Calls, decode_id, text_id
 from vespe.adapters.content_parts import to_part, verbatim
 from vespe.adapters.messages import BLOCKS, CALL, PART, checked, is_empty, parts_of, plain_text, quoted, refuse, rest_of, said
 from vespe.errors import InvalidDocument

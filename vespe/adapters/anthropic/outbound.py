@@ -7,7 +7,7 @@ from typing import Final
 
 from vespe.adapters.anthropic.contents import assistant_blocks, call_block, is_blank, result_block, system_blocks, user_blocks
 from vespe.adapters.anthropic.speakers import literal, marked, speaker
-from vespe.adapters.calls import Calls, Waiting, calls_of, function_of
+from vespe.adapters.call_ids import Calls, Waiting, calls_of, function_of
 from vespe.adapters.messages import plain_text, quoted, quoted_names, refuse
 from vespe.adapters.translated import translated
 from vespe.models import JsonObject, JsonValue

@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from vespe.adapters import arguments, definitions, execution, shown
+from vespe.adapters import arguments, definition_parts, definitions, model_calls, result_texts
 from vespe.adapters.ollama.messages import from_openai_messages, mark, to_openai_messages
 from vespe.adapters.stops import done_reason_of, finish_reason_of_done, from_ollama_usage, to_ollama_usage
 from vespe.models import Call, JsonObject, JsonValue, Tool
@@ -27,10 +27,10 @@ class OllamaShape:
 
     def definition(self, tool: Tool) -> JsonObject:
         """Return `{"type": "function", "function": {…}}`; `properties` is always there, since Ollama's types require it."""
-        own = shown.own_fields(tool, self.name)
+        own = definition_parts.own_fields(tool, self.name)
         inner = own.pop("function", None)
-        parameters = {"type": "object", "properties": {}} | shown.shown_schema(tool)
-        function = shown.described(tool) | {"parameters": parameters}
+        parameters = {"type": "object", "properties": {}} | definition_parts.shown_schema(tool)
+        function = definition_parts.described(tool) | {"parameters": parameters}
         return own | {"type": "function", "function": (inner if isinstance(inner, dict) else {}) | function}
 
     def read(self, definition: JsonObject) -> Tool:
@@ -50,7 +50,7 @@ class OllamaAdapter:
 
     name: ClassVar[str] = "ollama"
     tool: Tool
-    execute_tool = execution.execute_tool
+    execute_tool = model_calls.execute_tool
 
     def generate_tool_description(self) -> JsonObject:
         """Return the entry of a request's `tools`."""
@@ -58,15 +58,15 @@ class OllamaAdapter:
 
     def parse_llm_response(self, text_or_message: JsonValue) -> tuple[Call, ...]:
         """Return the calls of a message, or of a whole response."""
-        given = execution.answered(text_or_message, what="Ollama's message")
+        given = model_calls.answered(text_or_message, what="Ollama's message")
         message = given["message"] if isinstance(given.get("message"), dict) else given
-        calls = execution.objects(message.get("tool_calls"), "`tool_calls`")
-        return execution.own_calls(self.tool, (_call(call) for call in calls))
+        calls = model_calls.objects(message.get("tool_calls"), "`tool_calls`")
+        return model_calls.own_calls(self.tool, (_call(call) for call in calls))
 
     def format_tool_output(self, output: object, *, call_id: str = "") -> JsonObject:
         """Return the tool message; an error's text begins with the line `[tool error]`."""
-        value, failed = execution.told(output)
-        message: JsonObject = {"role": "tool", "content": mark(execution.text_of(value), error=failed), "tool_name": self.tool.name}
+        value, failed = result_texts.told(output)
+        message: JsonObject = {"role": "tool", "content": mark(result_texts.text_of(value), error=failed), "tool_name": self.tool.name}
         return message | ({"tool_call_id": call_id} if call_id else {})
 
 
@@ -75,4 +75,4 @@ def _call(call: JsonObject) -> Call:
     held = function if isinstance(function, dict) else {}
     given = held.get("arguments")
     kept = arguments.kept_text(given)
-    return execution.made_call(held.get("name"), given if kept is None else kept, call.get("id"))
+    return model_calls.made_call(held.get("name"), given if kept is None else kept, call.get("id"))

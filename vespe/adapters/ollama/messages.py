@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final, TypeVar
 
 from vespe.adapters import arguments
-from vespe.adapters.calls import Calls, calls_of, custom_text_of, function_of, is_custom, text_id
+from vespe.adapters.call_ids import Calls, calls_of, custom_text_of, function_of, is_custom, text_id
 from vespe.adapters.content_parts import data_url, document_text, readable_parts
 from vespe.adapters.messages import (
     BLOCKS,

@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from vespe.adapters import definitions, execution, shown
+from vespe.adapters import definition_parts, definitions, model_calls, result_texts
 from vespe.adapters.messages import quoted
 from vespe.adapters.openai.wire import to_wire
 from vespe.models import Call, JsonObject, JsonValue, Tool
@@ -18,9 +18,9 @@ class OpenAIShape:
 
     def definition(self, tool: Tool) -> JsonObject:
         """Return `{"type": "function", "function": {"name", "description", "parameters"}}`."""
-        own = shown.own_fields(tool, self.name)
+        own = definition_parts.own_fields(tool, self.name)
         inner = own.pop("function", None)
-        function = shown.described(tool) | {"parameters": shown.shown_schema(tool)}
+        function = definition_parts.described(tool) | {"parameters": definition_parts.shown_schema(tool)}
         return own | {"type": "function", "function": (inner if isinstance(inner, dict) else {}) | function}
 
     def read(self, definition: JsonObject) -> Tool:
@@ -47,7 +47,7 @@ class OpenAIAdapter:
 
     name: ClassVar[str] = "openai"
     tool: Tool
-    execute_tool = execution.execute_tool
+    execute_tool = model_calls.execute_tool
 
     def generate_tool_description(self) -> JsonObject:
         """Return the entry of a request's `tools`."""
@@ -55,20 +55,20 @@ class OpenAIAdapter:
 
     def parse_llm_response(self, text_or_message: JsonValue) -> tuple[Call, ...]:
         """Return the calls of a message, or of every choice of a whole response."""
-        given = execution.answered(text_or_message, what="OpenAI's message")
-        choices = execution.objects(given.get("choices"), "`choices`")
-        messages = list(execution.objects([choice.get("message") or {} for choice in choices], "`message`")) or [given]
+        given = model_calls.answered(text_or_message, what="OpenAI's message")
+        choices = model_calls.objects(given.get("choices"), "`choices`")
+        messages = list(model_calls.objects([choice.get("message") or {} for choice in choices], "`message`")) or [given]
         calls = (call for message in messages for call in _calls_of(message))
-        return execution.own_calls(self.tool, (_call(call) for call in calls))
+        return model_calls.own_calls(self.tool, (_call(call) for call in calls))
 
     def format_tool_output(self, output: object, *, call_id: str = "") -> JsonObject:
         """Return the tool message; an error's text begins with the line `[tool error]`."""
-        return {"role": "tool", "tool_call_id": call_id, "content": execution.marked_text(output)}
+        return {"role": "tool", "tool_call_id": call_id, "content": result_texts.marked_text(output)}
 
 
 def _calls_of(message: JsonObject) -> list[JsonObject]:
     """Return a message's `tool_calls`, or its deprecated `function_call` as the one that there is."""
-    calls = list(execution.objects(message.get("tool_calls"), "`tool_calls`"))
+    calls = list(model_calls.objects(message.get("tool_calls"), "`tool_calls`"))
     old = message.get("function_call")
     return calls or ([{"function": old}] if isinstance(old, dict) else [])
 
@@ -76,4 +76,4 @@ def _calls_of(message: JsonObject) -> list[JsonObject]:
 def _call(call: JsonObject) -> Call:
     function = call.get("custom") if call.get("type") == "custom" else call.get("function")
     held = function if isinstance(function, dict) else {}
-    return execution.made_call(held.get("name"), held.get("arguments", held.get("input")), call.get("id"))
+    return model_calls.made_call(held.get("name"), held.get("arguments", held.get("input")), call.get("id"))

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
 from vespe.adapters import arguments
-from vespe.adapters.calls import Calls, calls_of, custom_text_of, function_of, is_custom, text_id
+from vespe.adapters.call_ids import Calls, calls_of, custom_text_of, function_of, is_custom, text_id
 from vespe.adapters.content_parts import readable_parts
 from vespe.adapters.messages import BLOCKS, ERROR_MARK, IS_ERROR, copied, is_empty, kind, parts_of, quoted, refuse, said, told
 from vespe.adapters.translated import translated

@@ -15,7 +15,7 @@ _IGNORED: Final = (b"", b"[DONE]")
 
 
 class ClaudeStreamingProcessor:
-    """Gathers one answer of Anthropic's Messages API, streamed or whole; see `stream_base.StreamingProcessor`.
+    """Gathers one answer of Anthropic's Messages API, streamed or whole; see `streams.base.StreamingProcessor`.
 
     A body may hold several messages: the calls of all of them are told and listed, `message()` and `native_message()` are
     the last one's, and only its calls are still to be answered. What the vendor runs itself (`server_tool_use`,

@@ -4,7 +4,7 @@ from typing import Final
 
 from vespe.adapters import arguments as adapter_arguments
 from vespe.adapters.anthropic.inbound import to_openai_messages
-from vespe.adapters.calls import decode_id, utf8_id
+from vespe.adapters.call_ids import decode_id, utf8_id
 from vespe.adapters.messages import plain_text, said
 from vespe.adapters.stops import from_anthropic_usage
 from vespe.adapters.streams.base import EventType, StreamEvent

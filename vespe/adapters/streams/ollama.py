@@ -18,7 +18,7 @@ _COUNTS: Final = ("prompt_eval_count", "eval_count")
 
 
 class OllamaStreamingProcessor:
-    """Gathers one answer of Ollama's `/api/chat`, streamed or whole; see `stream_base.StreamingProcessor`.
+    """Gathers one answer of Ollama's `/api/chat`, streamed or whole; see `streams.base.StreamingProcessor`.
 
     Calls come whole, so none is ever cut; one without an id gets one at once. It ends with the line that says `done`.
     """

@@ -16,7 +16,7 @@ _SHORTENED: Final = ("length", "content_filter", "error")
 
 
 class GptStreamingProcessor:
-    """Gathers one answer of OpenAI's chat completions, streamed or whole; see `stream_base.StreamingProcessor`.
+    """Gathers one answer of OpenAI's chat completions, streamed or whole; see `streams.base.StreamingProcessor`.
 
     It ends on `[DONE]`, which may be missing; it is complete where that or a finish reason came. Calls that come after a
     finish reason count. An error ends the gathering: what comes behind it could change what was gathered.

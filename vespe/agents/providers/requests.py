@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from vespe.adapters import recognition
+from vespe.adapters import definition_shapes
 from vespe.adapters.base import ToolShape
 from vespe.adapters.definitions import foreign_tool
 from vespe.agents.providers.base import Tools
@@ -44,9 +44,9 @@ def _definition(tool: Tool | JsonObject, shape: ToolShape) -> JsonObject:
     if isinstance(schema := tool.get("schema"), dict) and "input" in schema:
         own = foreign_tool("vespe", tool, schema=schema["input"], rest={})
         return shape.definition(replace(own, document={**tool, **own.document}))
-    if recognition.shape_of(tool) in (None, shape.name):
+    if definition_shapes.shape_of(tool) in (None, shape.name):
         return dict(tool)
-    return shape.definition(recognition.read_definition(tool))
+    return shape.definition(definition_shapes.read_definition(tool))
 
 
 def _declarations(given: Tool | JsonObject) -> Sequence[Tool | JsonObject]:

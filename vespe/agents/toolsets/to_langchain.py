@@ -7,7 +7,7 @@ from langchain_core.tools import StructuredTool, ToolException
 
 from vespe.adapters.anthropic import AnthropicShape
 from vespe.agents.call_results import CallResult
-from vespe.agents.toolsets.vendors import RunsCalls
+from vespe.agents.toolsets.responses import RunsCalls
 from vespe.models import Tool
 
 __all__ = ["StructuredTool", "tools_of"]

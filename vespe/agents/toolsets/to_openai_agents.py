@@ -6,7 +6,7 @@ from typing import Any
 from agents import FunctionTool as AgentsTool
 
 from vespe.adapters.anthropic import AnthropicShape
-from vespe.agents.toolsets.vendors import RunsCalls
+from vespe.agents.toolsets.responses import RunsCalls
 from vespe.models import Tool
 
 __all__ = ["AgentsTool", "tools_of"]

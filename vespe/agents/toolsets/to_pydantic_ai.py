@@ -7,7 +7,7 @@ from pydantic_ai import ModelRetry
 from pydantic_ai import Tool as PydanticTool
 
 from vespe.adapters.anthropic import AnthropicShape
-from vespe.agents.toolsets.vendors import RunsCalls
+from vespe.agents.toolsets.responses import RunsCalls
 from vespe.models import Tool
 
 __all__ = ["PydanticTool", "tools_of"]

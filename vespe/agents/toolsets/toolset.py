@@ -12,7 +12,7 @@ from vespe.agents.call_results import CallResult, not_run
 from vespe.agents.limits import Stop
 from vespe.agents.open_calls import ModelCall
 from vespe.agents.tool_sets import tool_set
-from vespe.agents.toolsets.vendors import Turn, cut_calls, read_turn
+from vespe.agents.toolsets.responses import Turn, cut_calls, read_turn
 from vespe.agents.turns import TurnRunner
 from vespe.calls import path as call_path
 from vespe.calls.path import CallPath

@@ -11,7 +11,7 @@ from vespe.cli.near import meant
 from vespe.errors import UsageError
 from vespe.files import locations
 from vespe.http import client
-from vespe.kits import roots, versions
+from vespe.kits import compared_versions, roots
 from vespe.kits.imports import recognition, writing
 from vespe.kits.imports.made import Fetch, Imported, Selection
 from vespe.kits.imports.openapi.documents import MAX_BYTES
@@ -53,10 +53,10 @@ def command(source: str, kit_id: str, parent: str | None, update: bool, yes: boo
     selection = Selection(tags=said["tags"], paths=said["paths"], most=said["most"], server=said["server"])
     imported = recognition.import_from(source, kit_id=kit_id, kind=said["kind"], selection=selection, fetch=_fetch(), follow=said["fetch"])
     made = writing.written(imported, kit_id)
-    changes: list[versions.Comparison] = []
+    changes: list[compared_versions.Comparison] = []
     with writing.staged(made, parent) as path:
         if update:
-            changes = versions.compare(target, path)
+            changes = compared_versions.compare(target, path)
             _show_changes([] if as_json else changes)
         else:
             writing.place(path, target)
@@ -67,13 +67,13 @@ def command(source: str, kit_id: str, parent: str | None, update: bool, yes: boo
         _tell(imported, made, target, changed=changed if update else None)
 
 
-def _update(made: Written, target: str, changes: list[versions.Comparison], *, yes: bool) -> int:
+def _update(made: Written, target: str, changes: list[compared_versions.Comparison], *, yes: bool) -> int:
     if changes:
         options.confirmed(f"Change {report.count(len(changes), 'tool')}?", yes=yes)
     return writing.bring_up_to_date(made, target)
 
 
-def _show_changes(changes: list[versions.Comparison]) -> None:
+def _show_changes(changes: list[compared_versions.Comparison]) -> None:
     rows = [(one.verdict, change.tool, one.part, one.pointer or "/", one.message) for change in changes for one in change.changes]
     if rows:
         tables.show(("VERDICT", "TOOL", "PART", "WHERE", "WHY"), rows)
@@ -91,7 +91,7 @@ def _fetch() -> Fetch:
     return fetch
 
 
-def _document(imported: Imported, made: Written, target: str, changes: list[versions.Comparison]) -> JsonObject:
+def _document(imported: Imported, made: Written, target: str, changes: list[compared_versions.Comparison]) -> JsonObject:
     return {
         "kit_id": made.kit_id,
         "path": target,

@@ -4,8 +4,8 @@ import click
 
 from vespe.cli import options, report, tables
 from vespe.errors import NotFound
-from vespe.kits import versions
-from vespe.kits.versions import Comparison
+from vespe.kits import compared_versions
+from vespe.kits.compared_versions import Comparison
 from vespe.models import JsonObject
 from vespe.projects.workspace import open_workspace
 from vespe.schemas.comparison.contracts import VERDICTS
@@ -22,7 +22,7 @@ def command(old: str, new: str, as_json: bool) -> int:
     is shown by a value that one version takes and the other refuses; a compatible one is proved; all else is unknown. Nothing
     is run. Exit code 1 where a change is breaking.
     """
-    found = versions.compare(old, new, find_tool=_directory_of)
+    found = compared_versions.compare(old, new, find_tool=_directory_of)
     if as_json:
         report.emit_json(document_of(found))
     else:

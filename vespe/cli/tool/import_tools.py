@@ -9,7 +9,7 @@ from typing import Final
 import click
 
 from vespe import defaults, errors
-from vespe.adapters import recognition
+from vespe.adapters import definition_shapes
 from vespe.cli import options, report
 from vespe.documents import strict_json
 from vespe.files import atomic
@@ -73,7 +73,7 @@ def _drafts(file: str, names: tuple[str, ...]) -> list[Draft]:
     drafts, problems = [], []
     for pointer, definition in _definitions(file, path, names):
         try:
-            drafts.append(_draft(recognition.read_definition(definition)))
+            drafts.append(_draft(definition_shapes.read_definition(definition)))
         except errors.UsageError as error:
             raise errors.UsageError(f"{path}: {pointer or 'the document'}: {error}", hint=error.hint) from None
         except errors.InvalidDocument as error:
@@ -89,7 +89,7 @@ def _drafts(file: str, names: tuple[str, ...]) -> list[Draft]:
 
 def _definitions(file: str, path: str, names: tuple[str, ...]) -> list[tuple[str, JsonValue]]:
     data = sys.stdin.buffer.read(_MAX_BYTES + 1) if file == "-" else atomic.read_bytes(os.path.realpath(file), limit=_MAX_BYTES)
-    found = list(recognition.definitions_in(strict_json.parse_json(data, path=path, limit=_MAX_BYTES)))
+    found = list(definition_shapes.definitions_in(strict_json.parse_json(data, path=path, limit=_MAX_BYTES)))
     if missing := [name for name in names if name not in [_name(definition) for _, definition in found]]:
         raise errors.ToolNotFound(missing[0], searched=(path,), close=[str(_name(definition)) for _, definition in found[:5]])
     return [(pointer, definition) for pointer, definition in found if not names or _name(definition) in names]

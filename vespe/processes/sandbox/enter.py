@@ -186,12 +186,14 @@ def _mounts(wanted: "dict[str, Any]") -> None:
             _mount(b"tmpfs", path, b"tmpfs", _NOSUID | _NODEV | _NOEXEC, b"size=4k,mode=000")
         elif os.path.lexists(path):
             _mount(b"/dev/null", path, None, _BIND)
+            _call("syscall", _MOUNT_SETATTR, _AT_FDCWD, path, 0, _NODEV.to_bytes(8, _ENDIAN) + bytes(24), 32)  # neither read nor written
     if wanted["memory"]:
         _mount(b"tmpfs", b"/dev/shm", b"tmpfs", _NOSUID | _NODEV, b"mode=1777")
     _set_read_only(b"/", on=True)
     for path in (*wanted["writable"], *((b"/dev/shm",) if wanted["memory"] else ())):
         _set_read_only(path, on=False)
-    for path in wanted["kept"]:
+    beneath = tuple(path.rstrip(b"/") + b"/" for path in wanted["writable"])
+    for path in (*wanted["kept"], *(path for path in wanted["hidden"] if path.startswith(beneath))):
         _set_read_only(path, on=True)
 
 

@@ -46,14 +46,20 @@ class Policy:
         if found is None:
             return False
         place = os.fsencode(os.path.realpath(found))
-        return not any(
-            rights & wanted and (place == path or place.startswith(path.rstrip(b"/") + b"/")) for path, rights in self.message["rules"]
-        )
+        mounts = self.message.get("namespaces") or {"hidden": (), "kept": ()}
+        covered = (*mounts["hidden"], *(mounts["kept"] if kind == "write" else ()))
+        if any(_holds(path, place) for path in covered):
+            return True
+        return not any(rights & wanted and _holds(path, place) for path, rights in self.message["rules"])
 
     @property
     def document(self) -> dict[str, Any]:
         """What an Outcome says of it."""
         return {"level": self.level, "gaps": list(self.gaps)}
+
+
+def _holds(place: bytes, path: bytes) -> bool:
+    return path == place or path.startswith(place.rstrip(b"/") + b"/")
 
 
 def is_loopback(address: str) -> bool:

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from vespe.models import Permissions
@@ -155,6 +155,14 @@ def _gaps(machine: Machine, level: str, permissions: Permissions, files: "_Files
         yield "programs"
 
 
+_STARTED: Final = (
+    ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin",
+    ".config/fish", ".config/autostart", ".config/systemd", ".config/environment.d", ".xprofile", ".xsessionrc", ".pam_environment",
+    ".gitconfig", ".config/git", ".config/nvim", ".vimrc", ".emacs", ".emacs.d", ".local/bin", "bin", "Library/LaunchAgents",
+)  # fmt: skip
+"""What of a home directory other programs take commands from, where that is the project or is in it."""
+
+
 class _Files:
     """The places of one tool: what it may read, write and start, as rules of Landlock and as mounts."""
 
@@ -167,6 +175,7 @@ class _Files:
         self._written = tuple(dict.fromkeys(map(self._written_place, stated)))
         explicit = {self.place(path) for path in permissions.write or ()}
         executed = [os.path.join(self._root, name) for name in _EXECUTED]
+        executed += [os.path.join(home, name) for home in homes() if holds(self._root, home) for name in _STARTED]
         self.kept = [
             path
             for path in executed
@@ -199,7 +208,8 @@ class _Files:
         named = (*map(self.place, self._permissions.read or ()), *((self._root,) if everywhere else ()))
         yield from self._given(filter(self._may_be_named, named), read, named=True)
         yield from self._given(map(os.path.realpath, (self._where.directory, *self._where.needs)), read, named=True)
-        yield from self._given(filter(self._may_be_named, self._written), read | _WRITE, named=True)
+        covered = self._covered() if shared else ()
+        yield from self._given(filter(self._may_be_named, self._written), read | _WRITE, named=True, covered=covered)
         # Python finds a package by listing what it is in.
         yield os.path.dirname(_PACKAGE), READ_DIR
         yield self._scratch, read | _WRITE
@@ -219,12 +229,7 @@ class _Files:
 
     def mounts(self) -> dict[str, Any]:
         """Return what is writable, what in it is kept as it is, and what is hidden."""
-        needed = (self._root, self._scratch, *self._written, self._where.directory, *self._where.needs)
-        needed += tuple(map(self.place, self._permissions.read or ()))
-        places = [
-            path for path in self.hidden if os.path.isdir(path) and not any(holds(path, one) for one in map(os.path.realpath, needed))
-        ]
-        hidden = [path for path in (*SOCKETS, *places) if os.path.exists(path) and not os.path.islink(path)]
+        hidden = [path for path in (*SOCKETS, *self._covered()) if os.path.exists(path) and not os.path.islink(path)]
         return {
             "writable": [os.fsencode(path) for path in _outermost((*self._written, self._scratch))],
             "kept": [os.fsencode(path) for path in self.kept],
@@ -232,15 +237,27 @@ class _Files:
             "memory": os.path.isdir("/dev/shm"),
         }
 
-    def _given(self, paths: Iterable[str], rights: int, *, named: bool = False) -> Iterator[tuple[str, int]]:
+    def _covered(self) -> tuple[str, ...]:
+        """Return the protected places that a mount hides: directories that hold nothing which the tool needs, and files where it writes."""
+        needed = (self._root, self._scratch, *self._written, self._where.directory, *filter(os.path.lexists, self._where.needs))
+        needed += tuple(map(self.place, self._permissions.read or ()))
+        real = tuple(map(os.path.realpath, needed))
+        return tuple(
+            path
+            for path in self.hidden
+            if not any(holds(path, one) for one in real) and (os.path.isdir(path) or any(holds(one, path) for one in self._written))
+        )
+
+    def _given(self, paths: Iterable[str], rights: int, *, named: bool = False, covered: Sequence[str] = ()) -> Iterator[tuple[str, int]]:
         """Return the paths with rights on what is beneath each, protected places left out: of them only names can be listed.
 
         A path that lies in a protected place is left out, unless it is `named`: the tool said so, and its user agreed.
+        Those that are `covered` by a mount need not be left out.
         """
         for path in paths:
             if not named and any(holds(hole, path) for hole in self.hidden):
                 continue
-            beneath = [hole for hole in self.hidden if hole != path and holds(path, hole)]
+            beneath = [hole for hole in self.hidden if hole != path and hole not in covered and holds(path, hole)]
             if beneath:
                 yield path, rights & READ_DIR
             yield from ((part, rights) for part in _without(path, beneath))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vespe.adapters.calls import Calls, decode_id, encode_id, text_id
+from vespe.adapters.call_ids import Calls, decode_id, encode_id, text_id
 
 
 @settings(derandomize=True, max_examples=200, deadline=None)

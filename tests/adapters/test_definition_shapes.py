@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from vespe.adapters import SHAPES
-from vespe.adapters.recognition import definitions_in, read_definition, shape_of
+from vespe.adapters.definition_shapes import definitions_in, read_definition, shape_of
 from vespe.errors import InvalidDocument
 from vespe.models import Tool
 

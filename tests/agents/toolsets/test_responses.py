@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from vespe.agents.call_results import CallResult
-from vespe.agents.toolsets.vendors import cut_calls, read_turn
+from vespe.agents.toolsets.responses import cut_calls, read_turn
 from vespe.errors import InvalidToolCall, ParsingError
 from vespe.models import Failure, Outcome, Tool
 

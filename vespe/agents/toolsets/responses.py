@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 from vespe.adapters import ADAPTERS
-from vespe.adapters.execution import answered, objects
+from vespe.adapters.model_calls import answered, objects
 from vespe.agents.call_results import CallResult
 from vespe.agents.open_calls import ModelCall
 from vespe.errors import ParsingError

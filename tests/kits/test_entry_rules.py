@@ -4,8 +4,8 @@ import pytest
 
 from vespe.errors import Refused
 from vespe.files.entries import DIRECTORY, EXECUTABLE, FILE, TreeEntry
-from vespe.kits import trees
-from vespe.kits.trees import checked
+from vespe.kits import entry_rules
+from vespe.kits.entry_rules import checked
 
 
 def entry(path: str, mode: int = FILE, size: int = 1) -> TreeEntry:
@@ -36,8 +36,8 @@ def test_p9_one_name_twice_is_refused(other: str) -> None:
 
 def test_p10_a_file_a_kit_and_a_listing_have_bounds() -> None:
     with pytest.raises(Refused, match="a file has"):
-        checked("it", [entry("x", size=trees.MAX_ENTRY_BYTES + 1)])
+        checked("it", [entry("x", size=entry_rules.MAX_ENTRY_BYTES + 1)])
     with pytest.raises(Refused, match="holds more than"):
-        checked("it", [entry(f"f{n}", size=trees.MAX_ENTRY_BYTES) for n in range(21)])
+        checked("it", [entry(f"f{n}", size=entry_rules.MAX_ENTRY_BYTES) for n in range(21)])
     with pytest.raises(Refused, match="files and directories"):
-        checked("it", [entry(f"f{n}", size=0) for n in range(trees.MAX_ENTRIES + 1)])
+        checked("it", [entry(f"f{n}", size=0) for n in range(entry_rules.MAX_ENTRIES + 1)])

@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.ondisk import python_tool, write_kit
 from vespe.errors import InvalidTool, NotFound
-from vespe.kits.versions import compare
+from vespe.kits.compared_versions import compare
 
 
 def verdicts(old: Path | str, new: Path | str) -> list[tuple[str, str, str]]:
