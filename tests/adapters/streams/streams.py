@@ -1,9 +1,12 @@
 """Recorded streams, ways to feed them, and the vendors' own SDKs as judges of what comes out."""
 
 import contextlib
+import functools
+import itertools
 import json
+import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +22,7 @@ from vespe import ClaudeStreamingProcessor, GptStreamingProcessor, OllamaStreami
 
 CASES = Path(__file__).resolve().parents[2] / "cases" / "streams"
 SIZES = (1, 2, 3, 7, 64, 4096)
+SHORT = 4096
 Processor = GptStreamingProcessor | ClaudeStreamingProcessor | OllamaStreamingProcessor
 MAKE: dict[str, type[Processor]] = {
     "openai": GptStreamingProcessor,
@@ -61,7 +65,25 @@ def fed(api: str, body: bytes, size: int = 0) -> tuple[Processor, list[StreamEve
     """Give a processor that was fed a body in pieces of `size` bytes (0: whole) and closed, and its events."""
     processor = MAKE[api]()
     step = size or max(len(body), 1)
-    events = [event for at in range(0, len(body), step) for event in processor.feed(body[at : at + step])]
+    return _fed(processor, (body[at : at + step] for at in range(0, len(body), step)))
+
+
+def fed_in_places(api: str, body: bytes) -> tuple[Processor, list[StreamEvent]]:
+    """Give a processor that was fed a body cut in its `places` and closed, and its events."""
+    ends = [0, *places(body), len(body)]
+    return _fed(MAKE[api](), (body[start:end] for start, end in itertools.pairwise(ends)))
+
+
+def places(body: bytes) -> list[int]:
+    """Give where to cut a body: at every byte of a short one; of a long one at each line's end, in each character, at each 17th byte."""
+    if len(body) <= SHORT:
+        return list(range(1, len(body)))
+    told = {match.start() + after for match in re.finditer(rb"[\r\n\x80-\xff]", body) for after in (0, 1)}
+    return sorted((told | set(range(1, SHORT // 4)) | set(range(0, len(body), 17))) - {0, len(body)})
+
+
+def _fed(processor: Processor, pieces: Iterable[bytes]) -> tuple[Processor, list[StreamEvent]]:
+    events = [event for piece in pieces for event in processor.feed(piece)]
     return processor, [*events, *processor.close()]
 
 
@@ -92,24 +114,33 @@ def value(text: str) -> Any:
     return text
 
 
+# A client reads all certificates that the machine trusts when it is made, which takes longer than most streams.
+@functools.cache
+def _openai_client() -> openai.OpenAI:
+    return openai.OpenAI(api_key="none", base_url="http://127.0.0.1:9", max_retries=0)
+
+
+@functools.cache
+def _anthropic_client() -> anthropic.Anthropic:
+    return anthropic.Anthropic(api_key="none", base_url="http://127.0.0.1:9", max_retries=0)
+
+
 def openai_completion(body: bytes) -> dict[str, Any]:
     """Give what openai's SDK gathers of a body; raises whatever it raises."""
-    client = openai.OpenAI(api_key="none", base_url="http://127.0.0.1:9", max_retries=0)
     state: Any = ChatCompletionStreamState()
     response = httpx2.Response(200, content=body, request=_UNSENT)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # pydantic's, about what servers send and the SDK's types do not know
-        for chunk in openai.Stream(cast_to=ChatCompletionChunk, response=response, client=client):
+        for chunk in openai.Stream(cast_to=ChatCompletionChunk, response=response, client=_openai_client()):
             state.handle_chunk(chunk)
     return dict(state.current_completion_snapshot.model_dump(mode="json", warnings=False, exclude_unset=True))
 
 
 def anthropic_message(body: bytes) -> dict[str, Any]:
     """Give what anthropic's SDK gathers of a body; raises whatever it raises."""
-    client = anthropic.Anthropic(api_key="none", base_url="http://127.0.0.1:9", max_retries=0)
     response = httpx2.Response(200, content=body, headers={"content-type": "text/event-stream"}, request=_UNSENT)
     kind: Any = RawMessageStreamEvent
-    raw: Any = anthropic.Stream(cast_to=kind, response=response, client=client)
+    raw: Any = anthropic.Stream(cast_to=kind, response=response, client=_anthropic_client())
     stream: Any = anthropic.MessageStream(raw, output_format=anthropic.NOT_GIVEN)
     return dict(stream.get_final_message().model_dump(mode="json", warnings=False, exclude_unset=True))
 

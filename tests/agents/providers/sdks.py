@@ -17,6 +17,7 @@ from tests.agents.providers.serving import KINDS, asking, chunked
 from vespe.errors import ProviderError
 from vespe.models import JsonObject
 
+# `verify=False`: nothing here speaks TLS, and reading the certificates that the machine trusts takes longer than an answer.
 USER = [{"role": "user", "content": "Hi"}]
 
 
@@ -50,7 +51,9 @@ def _calls(message: JsonObject) -> list[JsonObject]:
 
 def openai_sdk(url: str) -> Said:
     """Ask by OpenAI's SDK, streamed, and gather by its own accumulator."""
-    with openai.OpenAI(base_url=f"{url}/v1", api_key="sk-sdk", max_retries=0, timeout=20) as client:
+    with openai.OpenAI(
+        base_url=f"{url}/v1", api_key="sk-sdk", max_retries=0, timeout=20, http_client=openai.DefaultHttpxClient(verify=False)
+    ) as client:
         state = ChatCompletionStreamState()
         asked: Any = client.chat.completions.create(model="m", messages=USER, stream=True)  # type: ignore[arg-type]  # plain data
         with asked as chunks:
@@ -63,7 +66,9 @@ def openai_sdk(url: str) -> Said:
 
 def anthropic_sdk(url: str) -> Said:
     """Ask by Anthropic's SDK, streamed, and gather by its own accumulator."""
-    with anthropic.Anthropic(base_url=url, api_key="sk-sdk", max_retries=0, timeout=20) as client:
+    with anthropic.Anthropic(
+        base_url=url, api_key="sk-sdk", max_retries=0, timeout=20, http_client=anthropic.DefaultHttpxClient(verify=False)
+    ) as client:
         with client.messages.stream(model="m", max_tokens=9, messages=USER) as stream:  # type: ignore[arg-type]  # plain data
             message = stream.get_final_message()
         text = "".join(block.text for block in message.content if block.type == "text")
@@ -72,7 +77,7 @@ def anthropic_sdk(url: str) -> Said:
 
 def ollama_sdk(url: str) -> Said:
     """Ask by Ollama's SDK, streamed; it gathers nothing itself, so what it reads is put together here."""
-    with ollama.Client(host=url, timeout=20) as client:
+    with ollama.Client(host=url, timeout=20, verify=False) as client:
         parts = [part.message for part in client.chat(model="m", messages=USER, stream=True)]
     calls = [("", call.function.name, dict(call.function.arguments)) for part in parts for call in part.tool_calls or ()]
     return Said("".join(part.content or "" for part in parts), calls)
