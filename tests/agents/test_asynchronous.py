@@ -59,12 +59,12 @@ def test_leaving_a_run_ends_what_runs_and_the_conversation_stays_consistent(benc
     ended = list[str]()
 
     async def main() -> None:
-        begun = asyncio.Event()
+        begun, left = asyncio.Event(), asyncio.Event()
 
         async def slow() -> None:
             begun.set()
             try:
-                await asyncio.sleep(60)
+                await asyncio.sleep(0 if left.is_set() else 60)
             finally:
                 ended.append("ended")
 
@@ -80,6 +80,7 @@ def test_leaving_a_run_ends_what_runs_and_the_conversation_stays_consistent(benc
             async with contextlib.aclosing(agent.stream("go")) as events:
                 async for _ in events:
                     break
+        left.set()
         assert_consistent(agent.transcript.messages)
         again = await agent_going_on(bench, agent).arun()
         assert again.text == "end" and not again.open_calls
