@@ -11,6 +11,7 @@ import pytest
 from tests.support.ondisk import PATIENCE_S, approve_bytes, python_tool, write_kit, write_tool
 from vespe import Project, ToolRegistry, errors
 from vespe.calls import log
+from vespe.calls.sandboxing import machine
 from vespe.mcp_server.tools import ServedTools
 from vespe.models import Outcome
 from vespe.projects import user_config
@@ -105,12 +106,12 @@ def test_p2_an_approval_of_bytes_does_not_hold_with_another_kit(call: Caller, ro
         call("add")
 
 
-def test_what_the_user_requires_holds_for_the_next_call(call: Caller, root: Path) -> None:
-    believed(call)
-    user_config.set_value("sandbox", "require")
-    assert code_of(call("add")) == "refused"
-    user_config.set_value("sandbox", "auto")
-    believed(call)
+def test_what_the_user_says_of_the_sandbox_holds_for_the_next_call(call: Caller, root: Path) -> None:
+    python_tool(root / ".vespe/tools/tool-own", "own", "return 1")
+    for setting, level in (("auto", machine().level), ("off", "off"), ("auto", machine().level)):
+        user_config.set_value("sandbox", setting)
+        held = call("own").sandbox
+        assert held is not None and held["level"] == level
 
 
 def test_a_configuration_that_breaks_stops_the_next_call_until_it_is_mended(call: Caller, root: Path) -> None:

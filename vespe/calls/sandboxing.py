@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from vespe.calls.executors.base import Context
+from vespe.calls.executors.base import Context, wants_to_be_kept
 from vespe.errors import PermissionDenied, Refused, ToolExecutionError
 from vespe.files import locations
 from vespe.files.private_copy import private_directory
@@ -45,8 +45,9 @@ def sandboxed(tool: Tool, context: Context, *, setting: str) -> Iterator[Context
         _require(setting, made, tool)
         yield replace(context, sandbox=made)
         return
-    # A session with a server lives longer than the call.
-    with private_directory() if context.sessions is None or not _is_served(tool) else contextlib.nullcontext(_lasting()) as scratch:
+    # A session with a server, and a process that keeps state, live longer than the call.
+    lives_on = (context.sessions is not None and _is_served(tool)) or wants_to_be_kept(tool, context)
+    with contextlib.nullcontext(_lasting(context.directory)) if lives_on else private_directory() as scratch:
         reach = Reach(permissions.network or (), context)
         made = policy(machine(), level, permissions, _surroundings(tool, context, scratch), connect=reach.connect)
         made = replace(made, refusals=reach.refusals)
@@ -95,8 +96,8 @@ def _is_served(tool: Tool) -> bool:
 
 
 @functools.cache
-def _lasting() -> str:
-    """Return a temporary directory that is there until this process ends."""
+def _lasting(directory: str) -> str:
+    """Return a temporary directory for the tool of a directory that is there until this process ends."""
     kept = contextlib.ExitStack()
     atexit.register(kept.close)
     return kept.enter_context(private_directory())

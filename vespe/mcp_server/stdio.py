@@ -75,12 +75,12 @@ class _Server:
         try:
             turns = Turns(source, self._take)
             turns.run(self._tick, tick_s=_TICK_S)
+            self._outbox.release()
             grace_s = 0.0 if self._outbox.gone else self._grace(turns)
         finally:
             self._over = True
-            self._outbox.release()
             self._flights.stop(grace_s=grace_s, end_s=_END_S, ended=self._tools.close)
-            self._close_subscriptions()
+            self._say_farewell()
 
     def _grace(self, turns: Turns[bytes | None]) -> float:
         """Wait until what was asked before the end of stdin is answered; return how long calls may still go on."""
@@ -90,18 +90,18 @@ class _Server:
         turns.finished(_GRACE_S)  # what is answered by now is still to be sent
         return max(0.0, ended + _GRACE_S - time.monotonic())
 
-    def _close_subscriptions(self) -> None:
-        """Answer what is subscribed to, as its end; a client that reads nothing keeps nobody waiting."""
+    def _say_farewell(self) -> None:
+        """Send what is held, and answer what is subscribed to, as its end; a client that reads nothing keeps nobody waiting."""
         closing = protocol.ends(self._session)
 
         def send() -> None:
+            self._outbox.release()
             for message in closing:
                 self._outbox.send(message)
 
-        if closing:
-            sending = threading.Thread(target=send, name="vespe-farewell", daemon=True)
-            sending.start()
-            sending.join(_FAREWELL_S)
+        sending = threading.Thread(target=send, name="vespe-farewell", daemon=True)
+        sending.start()
+        sending.join(_FAREWELL_S)
 
     def _tick(self) -> None:
         self._flights.beat()

@@ -6,10 +6,13 @@ import selectors
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from typing import Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from vespe.processes.signals import interruptible, uninterruptible
 from vespe.processes.supervised_tree import Supervised, payload
+
+if TYPE_CHECKING:
+    from vespe.processes.sandbox.held import Policy
 
 _PATIENCE_S: Final = 0.4
 _CANCEL_POLL_S: Final = 0.05
@@ -39,10 +42,10 @@ class AnsweringProcess(Supervised):
     watches the process, and nothing is read of what it writes.
     """
 
-    def __init__(self, argv: Sequence[str], *, cwd: str, env: Mapping[str, str], first: bytes) -> None:
+    def __init__(self, argv: Sequence[str], *, cwd: str, env: Mapping[str, str], first: bytes, sandbox: "Policy | None" = None) -> None:
         super().__init__(os.path.basename(argv[0]))
-        self._stdin = -1
-        self._command = payload([argv], cwd=cwd, env=env, result=True)
+        self._stdin, self._sandbox = -1, sandbox
+        self._command = payload([argv], cwd=cwd, env=env, result=True, sandbox=sandbox)
         self._first = first
 
     def ask(self, request: bytes, *, until: float, cancel: threading.Event | None) -> Answer:
@@ -56,7 +59,7 @@ class AnsweringProcess(Supervised):
                 if self.supervisor:
                     self._send(request)
                 else:
-                    self.start(self._command, stdin=self._first + request, cap_bytes=0)
+                    self.start(self._command, stdin=self._first + request, cap_bytes=0, sandbox=self._sandbox)
                 mark = self.outputs["stderr"].count
                 answer = self._awaited(mark, until, cancel)
                 answered = True

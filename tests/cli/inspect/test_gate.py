@@ -2,14 +2,13 @@
 
 import contextlib
 import socket
-import time
 from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
 
 from tests.cli.inspect.conftest import XSS, stock
-from tests.support.http_serving import gone
+from tests.support.http_serving import gone, noted
 from tests.support.inspecting import Inspecting, inspecting
 from tests.support.ondisk import PATIENCE_S, vespe
 from vespe.cli.inspect.gate import MAX_BODY_BYTES
@@ -217,13 +216,13 @@ def test_attack_24_it_listens_on_127_0_0_1_alone(inspected: Inspecting) -> None:
     assert not six.exists() or f":{inspected.port:04X} " not in six.read_text(encoding="ascii")
 
 
-def test_who_hangs_up_ends_the_call_that_was_asked_for(inspected: Inspecting, tmp_path: Path) -> None:
+def test_who_hangs_up_ends_the_call_that_was_asked_for(inspected: Inspecting) -> None:
     inspected.post("tool/project_tools/tool-read", {})
-    fields = f"token={inspected.token}&in%3Amark={tmp_path}/mark"
+    mark = inspected.err.parent / "project/mark"
+    fields = f"token={inspected.token}&in%3Amark={mark}"
     head = f"Host: 127.0.0.1:{inspected.port}\r\nCookie: {inspected.cookie}\r\nOrigin: {inspected.origin}\r\n"
     head += f"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {len(fields)}\r\n\r\n"
     with socket.create_connection(("127.0.0.1", inspected.port)) as connection:
         connection.sendall(f"POST {inspected.room}tool/project_tools/tool-nap HTTP/1.1\r\n{head}{fields}".encode())
-        while not (tmp_path / "mark").exists() or not (tmp_path / "mark").read_text(encoding="utf-8"):
-            time.sleep(0.02)
-    assert gone(int((tmp_path / "mark").read_text(encoding="utf-8")))
+        pid = noted(mark)
+    assert gone(pid)

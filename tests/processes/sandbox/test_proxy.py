@@ -1,5 +1,6 @@
 """The proxy: it leads to what its owner connects to, as CONNECT or as a whole URL, and to nothing else."""
 
+import contextlib
 import socket
 import threading
 from collections.abc import Iterator
@@ -17,16 +18,18 @@ class Away:
         self.server = socket.create_server(("127.0.0.1", 0))
         self.listening = socket.create_server(("127.0.0.1", 0))
         self.asked: list[tuple[str, int]] = []
-        threading.Thread(target=self.serve, daemon=True).start()
+        self.serving = threading.Thread(target=self.serve)
+        self.serving.start()
         self.proxy = Proxy(self.connect)
         with socket.socket(fileno=self.proxy.theirs) as theirs:
             socket.send_fds(theirs, [b"l"], [self.listening.fileno()])
 
     def serve(self) -> None:
-        for _ in range(2):
-            one, _ = self.server.accept()
-            with one:
-                one.sendall(b"got:" + one.recv(1000))
+        with contextlib.suppress(OSError):  # it was shut down
+            while True:
+                one, _ = self.server.accept()
+                with one:
+                    one.sendall(b"got:" + one.recv(1000))
 
     def connect(self, host: str, port: int) -> socket.socket:
         self.asked.append((host, port))
@@ -49,6 +52,8 @@ def away() -> Iterator[Away]:
     made = Away()
     yield made
     made.proxy.close()
+    made.server.shutdown(socket.SHUT_RDWR)  # a close would let `accept` wait on a number that is another file's soon
+    made.serving.join()
     made.server.close()
     made.listening.close()
 

@@ -60,3 +60,8 @@ class Executor(Protocol):
         AddressRefused. Returns the raw result: its schema and its size are the caller's to check.
         """
         ...
+
+
+def wants_to_be_kept(tool: Tool, context: Context) -> bool:
+    """Whether a tool asks for a process that lives on from call to call, and somebody here can keep one."""
+    return context.workers is not None and bool(tool.document.get("limits", {}).get("worker"))

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from vespe.calls.executors import script_environments
-from vespe.calls.executors.base import Context
+from vespe.calls.executors.base import Context, wants_to_be_kept
 from vespe.documents import strict_json
 from vespe.errors import (
     Interrupted,
@@ -104,14 +104,14 @@ class PythonScript:
             # What a tool depends on is others' code: where it is to be held, no interpreter outside imports it.
             workers=None if held and (metadata.dependencies or implementation.environment) else context.workers,
         )
-        wants = context.workers is not None and bool(tool.document.get("limits", {}).get("worker"))
-        if wants and not held and not is_private_copy(context.directory):
+        wants = wants_to_be_kept(tool, context)
+        if wants and not is_private_copy(context.directory):
             return _execution(_lasting(tool, command, context), implementation)
         finished = process.run(command, cancel=context.cancel)
         return _execution(replace(finished, notes=(*finished.notes, _NOT_KEPT)) if wants else finished, implementation)
 
 
-_NOT_KEPT: Final = "the process was not kept: only a tool without a sandbox, that runs where it lies, keeps one"
+_NOT_KEPT: Final = "the process was not kept: only a tool that runs where it lies keeps one"
 
 
 def _lasting(tool: Tool, command: process.Command, context: Context) -> process.Finished:
@@ -121,12 +121,13 @@ def _lasting(tool: Tool, command: process.Command, context: Context) -> process.
     if interpreter is None or workers is None:
         raise ValueError("a process that is kept needs an interpreter, and somebody who keeps it")
     limits = tool.document["limits"]
-    made_of = (hashlib.sha256(message["source"]).hexdigest(), message["entrypoint"], interpreter.key())
+    held = command.sandbox and (command.sandbox.level, repr(command.sandbox.stated))
+    made_of = (hashlib.sha256(message["source"]).hexdigest(), message["entrypoint"], interpreter.key(), held)
     terms = Terms(made_of=made_of, max_calls=limits.get("max_calls", 1000), max_idle_s=limits.get("max_idle_s", 300.0))
 
     def make() -> AnsweringProcess:
         first = interpreter.stdin({"lasting": True}, is_ready=False)
-        return AnsweringProcess(interpreter.program(), cwd=command.cwd, env=command.env, first=first)
+        return AnsweringProcess(interpreter.program(), cwd=command.cwd, env=command.env, first=first, sandbox=command.sandbox)
 
     try:
         request = interpreter.stdin(message, is_ready=True)

@@ -67,7 +67,8 @@ def _homes(named: str) -> tuple[str, ...]:
 
 def protected(own: tuple[str, ...]) -> tuple[str, ...]:
     """Return every protected place that there is, links followed, sorted; `own` are the directories of Vespe's own state."""
-    return tuple(sorted({real for path in _named(own) for real in (path, os.path.realpath(path)) if os.path.lexists(real)}))
+    there = [path for path in _named(own) if os.path.lexists(path)]
+    return tuple(sorted({*there, *filter(os.path.lexists, map(os.path.realpath, there))}))
 
 
 def _named(own: tuple[str, ...]) -> Iterator[str]:
