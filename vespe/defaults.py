@@ -13,6 +13,8 @@ TOOLS_DIR: Final = "tools"
 SCHEMAS_DIR: Final = "schemas"
 PROJECT_TOOLS: Final = "project_tools"
 ACTIVE_KITS: Final = "active_kits"
+PROGRAM: Final = "program"
+"""The scope of functions that the program itself registered."""
 DEFAULT_ORDER: Final = (PROJECT_TOOLS, ACTIVE_KITS)
 
 ENV_PROJECT: Final = "VESPE_PROJECT"

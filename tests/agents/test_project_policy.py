@@ -1,12 +1,14 @@
 """The policy that a project's configuration and the user's make."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tests.agents.agents_on_disk import Bench, call
-from vespe import EventSystem
+from tests.agents.agents_on_disk import Bench, call, turn_of
+from tests.support.ondisk import python_tool
+from vespe import Agent, AgentOptions, EventSystem, SimulatedProvider, tool
 from vespe.calls.policy import policy_for, policy_of
 from vespe.errors import InvalidDocument, UsageError
 from vespe.projects import project as projects
@@ -67,3 +69,29 @@ def test_what_strangers_wrote_counts_from_the_next_call_on(bench: Bench) -> None
     projects.update_config(str(bench.root), lambda document: document.update({"approvals": {"flow": "deny"}}))
     result = bench.agent([call("fetch")], [call("send")], "done").run("go")
     assert [one.outcome.ok for one in result.calls] == [True, False]
+
+
+def test_an_agent_of_a_project_has_the_functions_that_the_program_registered_and_runs_them_unasked(bench: Bench) -> None:
+    python_tool(bench.root / ".vespe/tools/tool-count", "count", "print('the one on disk')")
+    project = bench.project()
+    project.register(tool(name="next")(lambda n: n + 1))
+    project.register(tool(name="count")(lambda: "the program's"))
+    agent = Agent(SimulatedProvider({"turns": [turn_of([call("next", {"n": 1}), call("count")]), turn_of("done")]}), project)
+    assert list(agent.tools) == ["count", "next"]
+    assert [one.outcome.result for one in agent.run("go").calls] == [2, "the program's"]
+    options = AgentOptions(tools=["next"])
+    assert list(Agent(SimulatedProvider({"turns": []}), project, options=options).tools) == ["next"]
+    assert list(Agent(SimulatedProvider({"turns": []}), project, options=AgentOptions(kit="program")).tools) == ["count", "next"]
+
+
+def test_a_rule_denies_a_function_of_the_program_as_any_other_tool(bench: Bench) -> None:
+    deny_in_project(bench, "next")
+    project = bench.project()
+    project.register(tool(name="next")(lambda n: n + 1))
+    assert not Agent(SimulatedProvider({"turns": []}), project).tools
+
+
+def test_a_tool_on_disk_does_not_pass_for_a_function_of_the_program(bench: Bench) -> None:
+    bench.tool("b")
+    path = bench.project().call_path()
+    assert "nobody can be asked" in policy_for(path).why_not(replace(path.tool("b"), scope="program"), {})

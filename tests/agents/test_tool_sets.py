@@ -1,5 +1,7 @@
 """The tools that a model is shown."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.agents.agents_on_disk import NUMBER, Bench
@@ -22,8 +24,9 @@ def test_tools_are_chosen_by_name_by_scope_or_all(bench: Bench) -> None:
 
 def test_two_tools_of_one_name_are_refused() -> None:
     tool = Tool(uid="u", name="f", description="", input_schema=NUMBER)
+    assert list(tool_set([tool, tool]).tools) == ["f"]
     with pytest.raises(UsageError, match="'f'"):
-        tool_set([tool, tool])
+        tool_set([tool, replace(tool, description="another")])
 
 
 def test_strict_mode_is_for_those_that_it_can_say() -> None:

@@ -250,6 +250,20 @@ def test_a_decorated_function_comes_before_the_projects_own_and_a_plain_one_runs
     assert own.get_tool("count").directory is None and own.call("count").unwrap()["words"] == 7
 
 
+def test_a_function_under_another_name_is_known_by_that_name_alone(made: Project) -> None:
+    @tool(read_only=True)
+    def shout(text: str) -> str:
+        return text.upper()
+
+    made.register(shout, name="loud")
+    made.register(lambda n: n + 1, name="next")
+    assert made.get_tool("loud").name == "loud" and made.get_tool("loud").annotations == {"readOnlyHint": True}
+    assert made.call("loud", text="x").unwrap() == "X" and made.call("next", n=1).unwrap() == 2
+    assert [found.name for found in made.list_tools()] == ["loud", "next"]
+    with pytest.raises(ToolNotFound):
+        made.get_tool("shout")
+
+
 def test_an_object_that_executes_runs_the_tool_of_its_name_and_nothing_else_is_registered(made: Project) -> None:
     class Count:
         name = "count"

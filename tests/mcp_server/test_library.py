@@ -35,9 +35,37 @@ def test_a_function_of_the_callers_process_is_served(project: Path) -> None:
         assert client.read()["result"]["structuredContent"] == {"sum": 3}
 
 
-HTTP = CODE.replace(
-    "vespe.serve_stdio(registry=registry)", "import sys\nvespe.serve_http(registry=registry, address=sys.argv[1], token='t0ken')"
-)
+PROJECT = """
+import sys, vespe
+project = vespe.Project()
+@project.register
+@vespe.tool(read_only=True)
+def add(a: int, b: int) -> dict[str, int]:
+    "Add two numbers."
+    return {"sum": a + b}
+if sys.argv[1:]:
+    vespe.serve_http(project, address=sys.argv[1], token="t0ken")
+else:
+    vespe.serve_stdio(project=project)
+"""
+
+
+def test_what_a_project_registered_is_listed_and_called_before_a_tool_of_its_name(project: Path) -> None:
+    write_tool(project / ".vespe/tools/tool-add", "add", schema=SCHEMA)
+    write_tool(project / ".vespe/tools/tool-idle", "idle")
+    with served(project, code=PROJECT) as client:
+        client.send("tools/list", {}, id=1)
+        listed = client.read()["result"]["tools"]
+        assert [(one["name"], one.get("description")) for one in listed] == [("add", "Add two numbers.")]
+        client.send("tools/call", {"name": "add", "arguments": {"a": 1, "b": 2}}, id=2)
+        assert client.read()["result"]["structuredContent"] == {"sum": 3}
+
+
+def test_what_cannot_be_served_is_said(home: Path, project: Path) -> None:
+    with pytest.raises(vespe.UsageError, match="registry of its own"):
+        vespe.serve_stdio(vespe.Project(project), registry=vespe.ToolRegistry())
+    with pytest.raises(vespe.UsageError, match="not on disk cannot be served"):
+        vespe.serve_stdio(vespe.Project(vespe.ProjectConfig()))
 
 
 def asked(address: str, token: str) -> tuple[int, bytes]:
@@ -65,7 +93,7 @@ def test_a_function_of_the_callers_process_is_served_over_http_to_who_says_the_t
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{free.getsockname()[1]}"
-    with subprocess.Popen([sys.executable, "-c", HTTP, address], cwd=project, env=interruptible()) as server:
+    with subprocess.Popen([sys.executable, "-c", PROJECT, address], cwd=project, env=interruptible()) as server:
         try:
             assert asked(address, "wrong")[0] == 401
             status, body = asked(address, "t0ken")

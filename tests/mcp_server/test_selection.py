@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.support.ondisk import python_tool, write_kit, write_tool
+from vespe.calls.registry import ToolRegistry
 from vespe.errors import NotTrusted
 from vespe.mcp_server.selection import Selection, shown
 from vespe.models import Tool
@@ -44,8 +45,10 @@ def look(root: Path, registered: str = "", denied: str = "", **selection: Any) -
         return "it is denied" if tool.name == denied else ""
 
     chosen = Selection(**selection)
-    known = registered.split().__contains__
-    return shown(workspace, selection=chosen, granted=granted, load=workspace.load, registered=known, refused=refused)
+    registry = ToolRegistry()
+    for name in registered.split():
+        registry.register(print, name=name)
+    return shown(workspace, selection=chosen, granted=granted, load=workspace.load, registry=registry, refused=refused)
 
 
 def test_p43_a_tool_that_may_never_run_is_left_out_with_its_reason(root: Path) -> None:

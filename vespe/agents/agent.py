@@ -233,7 +233,7 @@ class Agent:
         path.check_trust()
         self.path = replace(path, sessions=path.sessions or self._sessions, workers=path.workers or self._workers)
         policy = policy_of(self.path, policy=self.options.approve, ask=self._ask if self.options.ask else None)
-        found = chosen(self.path.workspace, names=self.options.tools, kit=self.options.kit)
+        found = chosen(self.path.workspace, names=self.options.tools, kit=self.options.kit, registry=self.path.registry)
         every = [tool for tool in found if not policy.why_never(tool)]
         view, document = self.path.workspace.view, self.path.workspace.config.document
         always = frozenset(tool.name for tool in every if view.exposure(tool.itself) == "always")

@@ -3,10 +3,13 @@
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
+from vespe import defaults
 from vespe.adapters.definition_parts import own_fields
 from vespe.adapters.modes import deferred, mode_of
 from vespe.adapters.openai import OpenAIShape
 from vespe.calls.bridge import Bridge
+from vespe.calls.policy_answers import digest_of
+from vespe.calls.registry import ToolRegistry
 from vespe.errors import KitNotFound, UsageError
 from vespe.models import JsonObject, Tool
 from vespe.projects.workspace import Workspace
@@ -26,18 +29,25 @@ class ToolSet:
     bridge: Bridge | None = None
 
 
-def chosen(workspace: Workspace, *, names: Sequence[str] | None = None, kit: str | None = None) -> list[Tool]:
+def chosen(
+    workspace: Workspace, *, names: Sequence[str] | None = None, kit: str | None = None, registry: ToolRegistry | None = None
+) -> list[Tool]:
     """Load the tools of these names, those of one scope (a kit's id, or `project_tools`), or all that are available, as models see them.
 
-    A name is the tool's own, or the one that models know it by. Raises ToolNotFound, AmbiguousTool and InvalidTool for a name,
-    KitNotFound for a kit without available tools.
+    A name is the tool's own, or the one that models know it by. `registry` has the program's own functions, whose scope is `program`.
+    Raises ToolNotFound, AmbiguousTool and InvalidTool for a name, KitNotFound for a kit without available tools.
     """
+    available = workspace.available()
+    own = {} if registry is None else registry.own_tools(beside={entry.name for entry in available})
     if names is not None:
-        return [workspace.shown_tool(name) for name in names]
-    entries = [entry for entry in workspace.available() if kit in (None, entry.scope)]
-    if kit is not None and not entries:
-        raise KitNotFound(kit, close=sorted({entry.scope for entry in workspace.available()}))
-    return list(workspace.shown(map(workspace.load, entries)).tools.values())
+        seen = workspace.shown(own.values()).tools
+        return [seen[name] if name in seen else workspace.shown_tool(name) for name in names]
+    entries = [entry for entry in available if kit in (None, entry.scope) and entry.name not in own]
+    functions = own.values() if kit in (None, defaults.PROGRAM) else ()
+    if kit is not None and not entries and not functions:
+        raise KitNotFound(kit, close=sorted({entry.scope for entry in available}))
+    every = (*map(workspace.load, entries), *functions)
+    return list(workspace.shown(sorted(every, key=lambda tool: tool.name)).tools.values())
 
 
 def tool_set(
@@ -52,13 +62,11 @@ def tool_set(
     """Return the tools as a model is shown them; with `strict` in OpenAI's strict mode, but for those that cannot be said in it.
 
     `mode` is one of `modes.MODES`, where `always` are declared in each; `api` and `budget` are what `mode_of` takes. Raises UsageError
-    where two have one name, and as `mode_of` does.
+    where two different ones have one name, and as `mode_of` does.
     """
     found: dict[str, Tool] = {}
     for tool in tools:
-        if tool.name in found:
-            raise UsageError(f"two tools are called {tool.name!r}, and a model knows them by name alone", hint="give one of them")
-        found[tool.name] = tool
+        require_same(found.setdefault(tool.name, tool), tool)
     mode = mode_of(mode, found.values(), api=api, budget=budget)
     if mode == "native":
         return ToolSet(tools=found, shown=list(deferred(found.values(), always=always, api=api)))
@@ -66,6 +74,24 @@ def tool_set(
     shown = {name: _shown(tool, strict) for name, tool in (found if bridge is None else bridge.declared).items()}
     strictly = frozenset(name for name, one in shown.items() if _is_strict(one))
     return ToolSet(tools=found, shown=list(shown.values()), strict=strictly, bridge=bridge)
+
+
+def require_same(first: Tool, second: Tool) -> None:
+    """Raise UsageError where two tools of one name are not one and the same: the same object, or the same uid with the same bytes."""
+    if first is second:
+        return
+    one, other = first.itself, second.itself
+    if one.uid and one.uid == other.uid and one.directory and other.directory and digest_of(one) == digest_of(other):
+        return
+    raise UsageError(
+        f"two tools are called {first.name!r}, and a model knows them by name alone: {_whose(one)}, and {_whose(other)}",
+        hint="leave one out, or give one another name: `as` of `tools` in the project's config.json for a tool on disk, "
+        "`@tool(name=…)` for a function",
+    )
+
+
+def _whose(tool: Tool) -> str:
+    return f"{tool.scope or 'a tool'}'s in {tool.directory}" if tool.directory else "a function of the program"
 
 
 def _shown(tool: Tool, strict: bool) -> Tool | JsonObject:

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable, Iterable
 from typing import Final, TypeAlias
 
+from vespe import defaults
 from vespe.calls import policy_answers
 from vespe.calls.path import CallPath, itself
 from vespe.calls.policy_answers import KeptAnswer
@@ -118,14 +119,18 @@ class CallPolicy:
         """Say what a call could do with what strangers wrote, where that is asked for; else ""."""
         if not self._taint.by or self._flow == "off":
             return ""
-        if not self._flow and (self._policy == "all" or tool.annotations.get("readOnlyHint") is True or self._ruled(tool, inputs)):
+        if not self._flow and self._free(tool, inputs):
             return ""
         found = effects_of(tool)
         does = "gives data to others" if "sends_out" in found else "destroys" if "destructive" in found else ""
         return f"{does}, and {self._taint.by!r} has given the model what strangers may have written" if does else ""
 
-    def _ruled(self, tool: Tool, inputs: JsonObject) -> bool:
-        return any(rule.kind == "allow" and rule.matches(tool, inputs) for rule in self._rules)
+    def _free(self, tool: Tool, inputs: JsonObject) -> bool:
+        """Whether a call needs nobody's word, unless a rule asks for one; a function of the program that calls is its own to run."""
+        if self._policy == "all" or tool.annotations.get("readOnlyHint") is True:
+            return True
+        own = tool.scope == defaults.PROGRAM and tool.directory is None  # a tool on disk cannot pass for one
+        return own or any(rule.kind == "allow" and rule.matches(tool, inputs) for rule in self._rules)
 
     def why_never(self, tool: Tool) -> str:
         """Say why a rule or an answer denies every call of a tool, or "" where it denies none or only some. Raises StorageError."""
@@ -155,7 +160,7 @@ class CallPolicy:
         """Whether a person's word is needed."""
         if asking is not None:
             return True
-        return not (self._ruled(tool, inputs) or self._policy == "all" or tool.annotations.get("readOnlyHint") is True)
+        return not self._free(tool, inputs)
 
     @staticmethod
     def _holds(answer: KeptAnswer, tool: Tool, asking: Rule | None) -> bool:

@@ -1,7 +1,7 @@
 """Implementations by name: in-process objects first, then what a tool's directory says."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import Any, TypeVar
 
 from vespe.calls import in_process
@@ -50,6 +50,19 @@ class ToolRegistry:
     def find(self, name: str) -> ToolImplementation | None:
         """Return the implementation registered under `name`, or None."""
         return self._implementations.get(name)
+
+    def own_tools(self, beside: Container[object] = ()) -> dict[str, Tool]:
+        """Return the functions that are tools themselves, by name: `@tool` functions, and plain ones whose name is not in `beside`.
+
+        `beside` has the names of a project's tools, which a plain function of the same name runs.
+        """
+        found = ((name, self.own_tool(name, beside=name in beside)) for name in list(self._implementations))
+        return {name: tool for name, tool in found if tool is not None}
+
+    def own_tool(self, name: str, *, beside: bool = False) -> Tool | None:
+        """Return one of `own_tools`, or None; `beside` says whether the project has a tool of that name."""
+        made: Any = self.find(name)
+        return made.definition if hasattr(made, "definition") and (made.stands_alone or not beside) else None
 
     def __contains__(self, name: object) -> bool:
         return name in self._implementations

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final, ParamSpec, Protocol, TypedDict, TypeVar, Unpack, overload
 
+from vespe import defaults
 from vespe.calls.executors import python_values
 from vespe.errors import InvalidArguments, InvalidOutput, UsageError
 from vespe.models import JsonObject, JsonValue, Tool
@@ -122,6 +123,8 @@ class FunctionTool:
         self.name = options.get("name") or getattr(function, "__name__", "") or type(function).__name__
         check_name(self.name)
         self._options = options
+        self.stands_alone = True
+        """Whether it is a tool whatever a project has under its name; else it runs the project's tool."""
         self.execute: Callable[[JsonObject], Any] = self._aexecute if is_async(function) else self._execute
 
     def __repr__(self) -> str:
@@ -166,6 +169,7 @@ class FunctionTool:
             max_output_bytes=given.get("max_output_bytes"),
             annotations=annotations,
             examples=tuple(given.get("examples", ())),
+            scope=defaults.PROGRAM,
             document={"name": self.name, "description": description, "schema": schema},
         )
 
@@ -223,10 +227,13 @@ def _plain_hints(hints: Mapping[str, Any]) -> dict[str, Any]:
     return typing.get_type_hints(holder)
 
 
-def function_tool(given: object) -> FunctionTool | None:
-    """Return the tool that a function is, or becomes; None for what is not a function."""
-    if isinstance(given, FunctionTool):
-        return given
-    if isinstance(made := getattr(given, "tool", None), FunctionTool):
-        return made
-    return FunctionTool(given) if callable(given) and not isinstance(given, type) and not hasattr(given, "execute") else None
+def function_tool(given: object, *, name: str | None = None) -> FunctionTool | None:
+    """Return the tool that a function is, or becomes, under another `name` where one is given; None for what is not a function."""
+    made = given if isinstance(given, FunctionTool) else getattr(given, "tool", None)
+    if isinstance(made, FunctionTool):
+        return made if name in (None, made.name) else FunctionTool(made.function, **(made._options | ToolOptions(name=name)))
+    if not callable(given) or isinstance(given, type) or hasattr(given, "execute"):
+        return None
+    plain = FunctionTool(given, **(ToolOptions(name=name) if name else ToolOptions()))
+    plain.stands_alone = False
+    return plain

@@ -16,13 +16,11 @@ from vespe.projects.workspace import Workspace, fingerprint, open_workspace, wor
 
 if TYPE_CHECKING:
     from vespe.calls.executors.mcp.sessions import Sessions
-    from vespe.library.function_tools import FunctionTool
     from vespe.library.new_tools import ToolDraft
     from vespe.processes.workers import Workers
 
 _Given = TypeVar("_Given")
-PROGRAM = "program"
-"""The scope of functions that the program registered, in listings."""
+_Found = TypeVar("_Found", Tool, Resolution)
 
 
 class Project:
@@ -60,7 +58,6 @@ class Project:
         self._path = self._opened(path, trusted=trusted)
         self.root = self._path.workspace.root
         self._stamps = fingerprint(self._path.workspace)
-        self._functions: dict[str, tuple[FunctionTool, bool]] = {}
         self._sessions: Sessions | None = None
         self._workers: Workers | None = None
 
@@ -128,12 +125,8 @@ class Project:
         """
         from vespe.library.function_tools import function_tool
 
-        made = function_tool(given)
-        if made is None:
-            self.registry.register(given, name=name)  # type: ignore[type-var]  # it refuses what is neither
-            return given
-        self.registry.register(made, name=name)
-        self._functions[name or made.name] = (made, getattr(given, "tool", None) is made)
+        made = function_tool(given, name=name)
+        self.registry.register(given if made is None else made, name=name)  # type: ignore[type-var]  # it refuses what is neither
         return given
 
     def create_tool(
@@ -169,22 +162,18 @@ class Project:
 
     def resolve_tool(self, name: str) -> Resolution:
         """Say which tool a name means here and why; raises ToolNotFound, AmbiguousTool or InvalidTool."""
-        try:
-            if self._own(name) is None:
-                return self._workspace().resolve(name)
-        except errors.ToolNotFound:
-            if name not in self._functions:
-                raise
-        tool = self._functions[name][0].definition
-        entry = Entry(uid="", name=name, scope=PROGRAM, kit_id=None, type="in_process", description=tool.description, path="")
+        found = self._found(name, self._workspace().resolve)
+        if isinstance(found, Resolution):
+            return found
+        entry = Entry(uid="", name=name, scope=found.scope, kit_id=None, type="in_process", description=found.description, path="")
         return Resolution(name=name, entry=entry, reason="a function that this program registered")
 
     def list_available_tools(self) -> list[Tool]:
         """Load every tool that a model would see, by name; broken, shadowed and inactive ones are left out."""
         workspace = self._workspace()
-        found = {str(entry.name): entry for entry in workspace.available() if self._own(str(entry.name)) is None}
-        functions = {name: made.definition for name, (made, _) in self._functions.items() if name not in found}
-        loaded = {name: workspace.load(entry) for name, entry in found.items()} | functions
+        found = {str(entry.name): entry for entry in workspace.available()}
+        own = self.registry.own_tools(beside=found)
+        loaded = {name: workspace.load(entry) for name, entry in found.items() if name not in own} | own
         return [loaded[name] for name in sorted(loaded)]
 
     def list_tools(self) -> list[Tool]:
@@ -267,20 +256,16 @@ class Project:
             self._path, self._stamps = replace(self._path, workspace=_laid(self._given)), now
         return self._path
 
-    def _own(self, name: str) -> "FunctionTool | None":
-        made, decorated = self._functions.get(name, (None, False))
-        return made if decorated and name in self.registry else None
-
-    def _found(self, name: str, lookup: Any) -> Tool:
-        if (made := self._own(name)) is not None:
-            return made.definition
+    def _found(self, name: str, lookup: Callable[[str], _Found]) -> _Found | Tool:
+        """Return a function that is a tool itself, else what a lookup on disk finds, else the plain function of that name."""
+        if (own := self.registry.own_tool(name, beside=True)) is not None:
+            return own
         try:
-            found: Tool = lookup(name)
+            return lookup(name)
         except errors.ToolNotFound:
-            if name not in self._functions:
+            if (own := self.registry.own_tool(name)) is None:
                 raise
-            return self._functions[name][0].definition
-        return found
+            return own
 
     def _workspace(self) -> Workspace:
         return self.call_path().workspace

@@ -7,6 +7,7 @@ from typing import Final
 
 from vespe import errors
 from vespe.calls.registry import ToolRegistry
+from vespe.library.project import Project
 from vespe.mcp_server import stdio
 from vespe.mcp_server.selection import Selection
 from vespe.mcp_server.tools import ServedTools
@@ -16,7 +17,7 @@ _ADDRESS: Final = re.compile(r"(127\.0\.0\.1|localhost|\[::1\]):([0-9]{1,5})")
 
 
 def serve_stdio(
-    project: str | os.PathLike[str] | None = None,
+    project: Project | str | os.PathLike[str] | None = None,
     *,
     registry: ToolRegistry | None = None,
     trusted: bool = False,
@@ -24,20 +25,21 @@ def serve_stdio(
 ) -> None:
     """Serve a project's tools to one MCP client over this process's stdin and stdout, until stdin ends.
 
-    `project` is the directory that holds `.vespe/`, or one below it; None looks up from the working directory. `registry`
-    holds in-process implementations: tools whose config.json says none run there, without a process for each call.
+    `project` is a Project, the directory that holds `.vespe/`, or one below it; None looks up from the working directory. What a
+    Project registered is served too. `registry` holds in-process implementations for a project that is given otherwise: tools whose
+    config.json says none run there, without a process for each call.
     `trusted=True` is the caller's word that the project may run. `selection` narrows what is shown. While this serves,
     what prints to stdout goes to stderr, and whoever reads stdin finds it empty.
 
     Raises ProjectNotFound, InvalidDocument, NotTrusted where nothing of the project may run, and StorageError where stdin
     or stdout is closed. KeyboardInterrupt passes through once every call has been ended.
     """
-    with ServedTools(open_workspace(project), registry=registry, trusted=trusted, selection=selection) as tools:
+    with _served(project, registry, trusted, selection) as tools:
         stdio.serve(tools)
 
 
 def serve_http(
-    project: str | os.PathLike[str] | None = None,
+    project: Project | str | os.PathLike[str] | None = None,
     *,
     address: str = "127.0.0.1:8000",
     token: str | None,
@@ -61,6 +63,19 @@ def serve_http(
         from vespe.mcp_server import http_gate, http_server
     except ImportError as error:
         raise errors.MissingExtra("serving over HTTP", extra="mcp", module=error.name or "mcp") from None
-    with ServedTools(open_workspace(project), registry=registry, trusted=trusted, selection=selection) as tools:
+    with _served(project, registry, trusted, selection) as tools:
         listener = server.bound(found[1].strip("[]"), int(found[2]))
         http_server.serve_http(tools, listener, http_gate.Policy(token=token), tell=logging.getLogger("vespe").error)
+
+
+def _served(
+    project: Project | str | os.PathLike[str] | None, registry: ToolRegistry | None, trusted: bool, selection: Selection | None
+) -> ServedTools:
+    if not isinstance(project, Project):
+        return ServedTools(open_workspace(project), registry=registry, trusted=trusted, selection=selection)
+    if registry is not None:
+        raise errors.UsageError("a Project brings a registry of its own", hint="give one of the two, or `Project(path, registry=registry)`")
+    path = project.call_path()
+    if path.live is None:
+        raise errors.UsageError("a Project of a configuration that is not on disk cannot be served", hint="give a project's directory")
+    return ServedTools(path.workspace, registry=project.registry, trusted=trusted or path.trusted, selection=selection)

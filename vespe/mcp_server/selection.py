@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 
 from vespe import defaults
+from vespe.calls.registry import ToolRegistry
 from vespe.errors import NotTrusted, VespeError
 from vespe.models import Entry, Row, Tool
 from vespe.projects.view import Shown, View
@@ -42,25 +43,27 @@ Load = Callable[[Entry], Tool]
 Refused = Callable[[Tool], str]
 
 
-def shown(
-    workspace: Workspace, *, selection: Selection, granted: Granted, load: Load, registered: Callable[[str], bool], refused: Refused
-) -> Shown:
+def shown(workspace: Workspace, *, selection: Selection, granted: Granted, load: Load, registry: ToolRegistry, refused: Refused) -> Shown:
     """Return what is shown now. `granted` says whether a tool directory is trusted, `load` reads one, `refused` why a tool may not run.
 
-    `registered` says whether a name has an implementation in this process. Raises NotTrusted where nothing of the project
-    is trusted; what one tool lacks never hides another.
+    `registry` has the program's own functions: those that are tools themselves are shown too. Raises NotTrusted where nothing of the
+    project is trusted; what one tool lacks never hides another.
     """
     gate, view = _Gate(granted), workspace.view
     tools: dict[str, Tool] = {}
     left_out: list[str] = []
     winners: dict[str | None, str] = {}
-    for row in workspace.ordered_rows():
+    rows = workspace.ordered_rows()
+    own = registry.own_tools(beside={row.entry.name for row in rows if row.status == "available"})
+    for row in rows:
         first = winners.setdefault(row.entry.name, row.entry.scope)
         if row.status == "broken":
             left_out.append(broken(row))
         if row.status == "shadowed" and selection.means(row.entry, view):
             left_out.append(f"{row.entry.name} of {row.entry.scope} is left out: {first} has one of that name and comes before")
-        if row.status != "available":
+        if row.status == "available" and row.entry.name in own and selection.means(row.entry, view):
+            left_out.append(f"{row.entry.name} of {row.entry.scope} is left out: the program has a function of that name")
+        if row.status != "available" or row.entry.name in own:
             continue
         try:
             gate.admit(row.entry)
@@ -68,12 +71,14 @@ def shown(
         except VespeError as error:
             left_out.append(f"{row.entry.name} is left out: {error}")
             continue
-        if tool.implementation is None and not registered(tool.name):
+        if tool.implementation is None and tool.name not in registry:
             left_out.append(f"{tool.name} is left out: nothing implements it; {tool.directory}/{defaults.CONFIG_FILE} says no type")
-        elif why := refused(tool) if selection.takes(tool, view) else "":
-            left_out.append(f"{tool.name} is left out: {why}")
-        elif selection.takes(tool, view):
+        else:
             tools[tool.name] = tool
+    tools = {name: tool for name, tool in (tools | own).items() if selection.takes(tool, view)}
+    whys = {name: refused(tool) for name, tool in tools.items()}
+    left_out += (f"{name} is left out: {why}" for name, why in whys.items() if why)
+    tools = {name: tool for name, tool in tools.items() if not whys[name]}
     gate.refuse_if_all_shut()
     seen = view.shown(tools.values())
     left_out += _unknown(selection, workspace, {**tools, **seen.tools})

@@ -63,10 +63,12 @@ class Snapshot:
     def still_holds(self, name: str) -> bool:
         """Say whether a name still means the tool that it meant, with the same bytes, at the price of a few calls of the system."""
         tool = self.tools[name]
-        known = self.loaded[tool.directory or ""]
-        if not known.firm or any(stamp(path) != before for path, before in self.near):
+        if any(stamp(path) != before for path, before in self.near):
             return False
-        return stamp(f"{tool.directory}/{defaults.CONFIG_FILE}") == known.stamps[1]
+        if tool.directory is None:  # a function of the program
+            return True
+        known = self.loaded[tool.directory]
+        return known.firm and stamp(f"{tool.directory}/{defaults.CONFIG_FILE}") == known.stamps[1]
 
 
 def look(
@@ -84,7 +86,7 @@ def look(
             selection=selection,
             granted=granted,
             load=load,
-            registered=path.registry.__contains__,
+            registry=path.registry,
             refused=lambda tool: policy.why_not(tool, {}) if policy else "",
         )
     except VespeError as error:

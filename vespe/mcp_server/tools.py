@@ -188,12 +188,12 @@ class ServedTools:
         return replace(found, policy=clients_policy(path, ask=self._selection.ask, taint=self._taint))
 
     def _token(self) -> object:
-        """Return what changes when trust does."""
+        """Return what changes when trust does, or what the program registered."""
         try:
             grant = self._live.trust.check()
         except errors.NotTrusted as error:
             return str(error), self._live.trust.stamps()
-        return grant.kind
+        return grant.kind, tuple(self._registry.own_tools())
 
 
 def _newest(tool: Tool) -> JsonObject:

@@ -16,6 +16,7 @@ import vespe
 from vespe import Agent, Call, KitNotFound, NotTrusted, Project, Question, SimulatedProvider, ToolNotFound, Toolset, UsageError, tool
 from vespe import Answer as Said
 from vespe.calls import log
+from vespe.projects.project import set_active
 
 
 @tool(read_only=True)
@@ -56,6 +57,16 @@ def test_functions_a_project_and_a_kit_are_one_set(made: Project) -> None:
     assert repr(tools).startswith("<Toolset of search, double, count")
 
 
+def test_what_is_given_twice_is_one_tool_and_what_only_has_its_name_is_not(home: Path, made: Project) -> None:
+    made.register(search)
+    set_active(made.root, ["file_io_without_git"])
+    tools = Toolset(made, "file_io_without_git", search, double, double)
+    assert list(tools.tools).count("read_file") == 1 and tools.call("double", n=4).unwrap() == 8
+    made.create_tool("read_file", type="python_script")
+    with pytest.raises(UsageError, match=r"two tools are called 'read_file'.*: project_tools's in .*, and file_io_without_git's in"):
+        Toolset(made, "file_io_without_git")
+
+
 def test_no_project_is_needed(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.txt").write_text("hello", encoding="utf-8")
@@ -66,8 +77,12 @@ def test_no_project_is_needed(home: Path, tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_two_of_one_name_an_unknown_kit_and_what_is_no_tool_are_refused(made: Project) -> None:
-    with pytest.raises(UsageError, match="two tools are called 'double'"):
-        Toolset(double, double)
+    def double(n: str) -> str:
+        return n + n
+
+    with pytest.raises(UsageError, match=r"two tools are called 'double'.*: a function of the program, and a function") as refused:
+        Toolset(globals()["double"], double)
+    assert "@tool(name=" in str(refused.value.hint)
     with pytest.raises(KitNotFound, match="file_io"):
         Toolset("file_io_with_gti")
     with pytest.raises(UsageError, match="not of int"):

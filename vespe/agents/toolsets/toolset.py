@@ -11,7 +11,7 @@ from vespe.agents.call_checks import Ready, check
 from vespe.agents.call_results import CallResult, not_run
 from vespe.agents.limits import Stop
 from vespe.agents.open_calls import ModelCall
-from vespe.agents.tool_sets import tool_set
+from vespe.agents.tool_sets import require_same, tool_set
 from vespe.agents.toolsets.responses import Turn, cut_calls, read_turn
 from vespe.agents.turns import TurnRunner
 from vespe.calls import path as call_path
@@ -70,7 +70,7 @@ class Toolset:
 
     The calls of a model (`answer`) need a word, too: the program's own functions and read-only tools run; for others `approve` is
     `ask` (which asks `ask`, and denies without it), `read-only`, `all` or `none`, and what a configuration denies is always denied.
-    Raises UsageError where two tools have one name, KitNotFound, ProjectNotFound, InvalidTool.
+    The same tool given twice is one. Raises UsageError where two different tools have one name, KitNotFound, ProjectNotFound, InvalidTool.
 
     ```python
     from vespe import Toolset, tool
@@ -328,9 +328,7 @@ class Toolset:
     # ---- what it is made of
 
     def _add(self, held: _Held) -> None:
-        if held.tool.name in self._held:
-            raise UsageError(f"two tools are called {held.tool.name!r}, and a model knows them by name alone", hint="leave one out")
-        self._held[held.tool.name] = held
+        require_same(self._held.setdefault(held.tool.name, held).tool, held.tool)
 
     def _one(self, name: str) -> _Held:
         if name in self._held:
@@ -347,8 +345,12 @@ class Toolset:
             path = self._home.call_path()
             yield from (_Held(tool, path, False) for tool in self._kit(os.fspath(source)))
         elif (made := function_tool(source)) is not None:
-            yield _Held(made.definition, self._functions, True)
-            self._functions.registry.register(made)
+            known = self._functions.registry.find(made.name)
+            if not isinstance(known, FunctionTool) or known.function is not made.function:
+                known = made
+            yield _Held(known.definition, self._functions, True)
+            if known is made and made.name not in self._functions.registry:
+                self._functions.registry.register(made)
         else:
             raise UsageError(f"a set of tools is made of functions, projects and kits, not of {type(source).__name__}")
 
