@@ -32,6 +32,7 @@ class Inspecting:
     link: str
     process: subprocess.Popen[bytes]
     err: Path
+    project: Path
     room: str = ""
     cookie: str = ""
     token: str = ""
@@ -112,7 +113,7 @@ def inspecting(project: Path, *options: str, env: Mapping[str, str] | None = Non
         while not (found := re.search(r"(http://127\.0\.0\.1:(\d+)/\w+)\n", err.read_text(encoding="utf-8"))):
             assert process.poll() is None, err.read_text(encoding="utf-8")
             time.sleep(0.02)
-        yield Inspecting(port=int(found[2]), link=found[1], process=process, err=err)
+        yield Inspecting(port=int(found[2]), link=found[1], process=process, err=err, project=project)
     finally:
         if process.poll() is None:
             process.terminate()

@@ -136,9 +136,10 @@ def test_attack_14_a_method_that_no_page_uses_is_refused(method: str, inspected:
     assert inspected.send("HEAD", inspected.room)[0] == 200
 
 
-def test_attack_15_a_get_runs_nothing(inspected: Inspecting, tmp_path: Path) -> None:
-    assert inspected.get(f"tool/project_tools/tool-nap?in:mark={tmp_path}/mark&token={inspected.token}&answer=once")[0] == 200
-    assert not (tmp_path / "mark").exists()
+def test_attack_15_a_get_runs_nothing(inspected: Inspecting) -> None:
+    mark = inspected.project / "get"
+    assert inspected.get(f"tool/project_tools/tool-nap?in:mark={mark}&token={inspected.token}&answer=once")[0] == 200
+    assert not mark.exists()
 
 
 def test_attack_16_a_huge_form_is_refused_before_it_is_read(inspected: Inspecting) -> None:
@@ -189,7 +190,7 @@ def test_attack_21_a_file_behind_a_link_is_not_shown(inspected: Inspecting) -> N
     assert b"a symbolic link" in answer
 
 
-def test_attack_22_nothing_of_a_project_without_trust_runs(project: Path, tmp_path: Path) -> None:
+def test_attack_22_nothing_of_a_project_without_trust_runs(project: Path) -> None:
     stock(project)
     assert vespe("untrust", cwd=project).returncode == 0
     with inspecting(project) as fresh:
@@ -197,8 +198,8 @@ def test_attack_22_nothing_of_a_project_without_trust_runs(project: Path, tmp_pa
         assert b"not trusted" in fresh.get()[1]
         assert b'name="in:mark"' not in fresh.get("tool/project_tools/tool-nap")[1]
         fresh.token = "0" * 64
-        assert fresh.post("tool/project_tools/tool-nap", {"in:mark": str(tmp_path / "mark")})[0] == 403
-    assert not (tmp_path / "mark").exists()
+        assert fresh.post("tool/project_tools/tool-nap", {"in:mark": str(project / "mark")})[0] == 403
+    assert not (project / "mark").exists()
 
 
 def test_attack_23_a_header_that_comes_twice_is_as_good_as_none(inspected: Inspecting) -> None:
@@ -218,7 +219,7 @@ def test_attack_24_it_listens_on_127_0_0_1_alone(inspected: Inspecting) -> None:
 
 def test_who_hangs_up_ends_the_call_that_was_asked_for(inspected: Inspecting) -> None:
     inspected.post("tool/project_tools/tool-read", {})
-    mark = inspected.err.parent / "project/mark"
+    mark = inspected.project / "mark"
     fields = f"token={inspected.token}&in%3Amark={mark}"
     head = f"Host: 127.0.0.1:{inspected.port}\r\nCookie: {inspected.cookie}\r\nOrigin: {inspected.origin}\r\n"
     head += f"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {len(fields)}\r\n\r\n"

@@ -45,13 +45,13 @@ def test_without_the_extra_it_says_which_one_and_serves_nothing(project: Path) -
     assert 'pip install "vespe[inspect]"' in done.stderr
 
 
-def test_a_signal_ends_it_with_what_it_runs(project: Path, tmp_path: Path) -> None:
+def test_a_signal_ends_it_with_what_it_runs(project: Path) -> None:
     with inspecting(stock(project)) as fresh:
         fresh.open().get("tool/project_tools/tool-read")
         fresh.post("tool/project_tools/tool-read", {})
-        caller = threading.Thread(target=fresh.post, args=("tool/project_tools/tool-nap", {"in:mark": str(tmp_path / "mark")}))
+        caller = threading.Thread(target=fresh.post, args=("tool/project_tools/tool-nap", {"in:mark": str(project / "mark")}))
         caller.start()
-        pid = noted(tmp_path / "mark")
+        pid = noted(project / "mark")
         assert fresh.stop() == 130
         caller.join()
     assert gone(pid)
@@ -121,13 +121,13 @@ def test_nothing_that_a_project_says_runs_in_the_page(page: Page, inspected: Ins
         assert page.run("document.querySelectorAll('img[onerror], script:not([src])').length") == 0
 
 
-def test_a_call_that_runs_is_stopped_with_all_its_processes(page: Page, inspected: Inspecting, tmp_path: Path) -> None:
+def test_a_call_that_runs_is_stopped_with_all_its_processes(page: Page, inspected: Inspecting) -> None:
     page.open(f"{inspected.origin}{inspected.room}tool/project_tools/tool-nap")
-    page.run(f"document.querySelector('#f1').value = {str(tmp_path / 'mark')!r}; 0")
+    page.run(f"document.querySelector('#f1').value = {str(inspected.project / 'stopped')!r}; 0")
     # The debugger is not heard while an answer is waited for, so the page itself presses the button.
     page.run("const pressed = setInterval(() => document.querySelector('.running button')?.click(), 3000); 0")
     page.run("document.querySelector('form.inputs .primary').click(); 0")
-    assert gone(noted(tmp_path / "mark"))
+    assert gone(noted(inspected.project / "stopped"))
     assert "stopped" in page.text
 
 
