@@ -1,10 +1,32 @@
-"""Pairs of schemas, a version and the next one, made from a seed: what a property test of their comparison judges."""
+"""Pairs of schemas, a version and the next one, and values for them, made from a seed: what tests of their comparison judge."""
 
 import copy
 import random
 from typing import Any
 
 NAMES = ("a", "b", "c")
+_VALUES: tuple[Any, ...] = (
+    None,
+    True,
+    False,
+    0,
+    1,
+    -1,
+    12,
+    2.0,
+    2.5,
+    "",
+    "a",
+    "b",
+    "aaaaaaa",
+    "x",
+    [],
+    [1],
+    ["a", "a"],
+    {},
+    {"a": 1},
+    {"c": "b"},
+)
 
 
 def pair(seed: int) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -20,6 +42,45 @@ def pair(seed: int) -> tuple[dict[str, Any], dict[str, Any]]:
     elif isinstance(more, dict):
         place.update(more)
     return old, new
+
+
+def value(source: random.Random, schema: Any) -> Any:
+    """Give a value that a schema probably takes: it follows most keywords, and now and then none."""
+    if not isinstance(schema, dict) or source.random() < 0.05:
+        return source.choice(_VALUES)
+    for keyword in ("anyOf", "oneOf", "allOf"):
+        if keyword in schema:
+            return (
+                value(source, {**schema, keyword: None} | _branch(source, schema[keyword])) if schema[keyword] else _of_kind(source, schema)
+            )
+    return source.choice(schema["enum"]) if "enum" in schema else _of_kind(source, schema)
+
+
+def _branch(source: random.Random, branches: list[Any]) -> dict[str, Any]:
+    chosen = source.choice(branches)
+    return chosen if isinstance(chosen, dict) else {}
+
+
+def _of_kind(source: random.Random, schema: dict[str, Any]) -> Any:
+    kinds = schema.get("type") or ["object", "array", "string", "integer", "null"]
+    kind = source.choice(kinds) if isinstance(kinds, list) else kinds
+    if kind == "object":
+        known, others = schema.get("properties", {}), schema.get("additionalProperties", True)
+        names = [*schema.get("required", ()), *(name for name in (*NAMES, "ab", "long-name") if source.random() < 0.4)]
+        return {
+            name: value(source, known.get(name, others)) for name in names if name in known or others is not False or source.random() < 0.1
+        }
+    if kind == "array":
+        return [
+            value(source, schema.get("items", True)) for _ in range(source.randint(schema.get("minItems", 0), schema.get("maxItems", 3)))
+        ]
+    if kind == "string":
+        return "".join(source.choices("ab✓", k=source.randint(schema.get("minLength", 0), schema.get("maxLength", 6))))
+    return (
+        source.choice([*range(-5, 15), *([2.5, 3.0, 0.5] if kind == "number" else [])])
+        if kind in ("integer", "number")
+        else kind == "boolean" or None
+    )
 
 
 def _places(schema: Any) -> list[dict[str, Any]]:
