@@ -1,13 +1,13 @@
 """Streams that break off at any byte, and bodies of any bytes: never a crash, and never a call with other arguments than the model's."""
 
 import json
+import random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from tests.adapters.streams.streams import MAKE, Recording, fed, kept, result, value
+from tests.support.nonsense import Nonsense
 from vespe.http.event_stream import EventStream, Lines
 
 SHORT = [recording for recording in kept() if len(recording.body) < 2100]
@@ -35,35 +35,48 @@ KINDS = (
     *("message_start", "content_block_start", "content_block_delta", "content_block_stop", "message_delta", "message_stop", "error"),
     *("text_delta", "input_json_delta", "thinking_delta", "signature_delta", "citations_delta", "tool_use", "text", "thinking", "ping"),
 )
-leaves = st.none() | st.booleans() | st.integers(-2, 3) | st.floats() | st.sampled_from(KINDS) | st.text(max_size=4) | st.just('{"a": 1}')
-anything = st.recursive(leaves, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(WORDS), inner, max_size=5))
-calls = st.fixed_dictionaries(
-    {},
-    optional={
-        "index": anything,
-        "id": leaves,
-        "type": leaves,
-        "function": st.fixed_dictionaries({}, optional={"name": leaves, "arguments": anything}),
-    },
-)
-choices = st.fixed_dictionaries(
-    {
-        "delta": st.fixed_dictionaries(
-            {}, optional={"content": anything, "tool_calls": st.lists(calls, max_size=3), "reasoning_details": anything}
+
+
+def document(source: Nonsense, api: str) -> Any:
+    """Give a piece of an answer of an API, whose fields have its names and any values."""
+
+    def leaf() -> Any:
+        return source.choice(
+            (None, True, -1, 0, 1, 2, 0.5 if source.random() < 0.97 else float("nan"), '{"a": 1}', source.choice(KINDS), source.text(4))
         )
-    },
-    optional={"index": leaves, "finish_reason": leaves, "logprobs": anything},
-)
-chunks = st.fixed_dictionaries({"choices": st.lists(choices, max_size=2)}, optional={"usage": anything, "id": leaves})
-blocks = st.fixed_dictionaries({"type": st.sampled_from(KINDS)}, optional={"name": leaves, "id": leaves, "input": anything, "text": leaves})
-events = st.fixed_dictionaries(
-    {"type": st.sampled_from(KINDS)},
-    optional={"index": leaves, "content_block": blocks, "delta": anything, "message": anything, "usage": anything},
-)
-lines = st.fixed_dictionaries(
-    {"message": anything}, optional={"done": leaves, "done_reason": leaves, "error": leaves, "eval_count": leaves}
-)
-DOCUMENTS = {"openai": chunks, "anthropic": events, "ollama": lines}
+
+    def anything() -> Any:
+        return source.anything(WORDS, leaf=leaf)
+
+    def call() -> Any:
+        function = {"name": lambda: source.choice(("add", leaf())), "arguments": anything}
+        return source.fields({"index": anything, "id": leaf, "type": leaf, "function": lambda: source.fields(function, 0.8)}, 0.7)
+
+    def choice() -> Any:
+        delta = source.fields({"content": anything, "tool_calls": lambda: source.some(call), "reasoning_details": anything})
+        return {"delta": delta, **source.fields({"index": leaf, "finish_reason": leaf, "logprobs": anything})}
+
+    if api == "openai":
+        return {"choices": source.some(choice, 2), **source.fields({"usage": anything, "id": leaf})}
+    if api == "ollama":
+        message = source.fields({"role": lambda: "assistant", "content": anything, "tool_calls": lambda: source.some(call)}, 0.8)
+        return {
+            "message": source.choice((message, anything())),
+            **source.fields(dict.fromkeys(("done", "done_reason", "error", "eval_count"), leaf)),
+        }
+
+    def block() -> Any:
+        made = {"id": leaf, "input": anything, "text": leaf, "name": lambda: source.choice(("add", leaf()))}
+        return {"type": source.choice(("tool_use", source.choice(KINDS))), **source.fields(made, 0.7)}
+
+    made = {
+        "index": lambda: source.choice((0, 1, leaf())),
+        "content_block": block,
+        "delta": anything,
+        "message": anything,
+        "usage": anything,
+    }
+    return {"type": source.choice((*KINDS[1:4], source.choice(KINDS))), **source.fields(made, 0.7)}
 
 
 def framed(api: str, documents: list[Any]) -> bytes:
@@ -98,35 +111,40 @@ def test_a_stream_cut_before_its_end_is_not_complete(recording: Recording) -> No
 
 
 @pytest.mark.parametrize("api", sorted(MAKE))
-@settings(max_examples=80, deadline=None)
-@given(data=st.data())
-def test_any_sequence_of_events_gives_the_same_however_it_is_cut(api: str, data: st.DataObject) -> None:
-    body = framed(api, data.draw(st.lists(DOCUMENTS[api], max_size=8)))
-    whole, whole_events = fed(api, body)
-    size = data.draw(st.integers(1, 40))
-    pieces, piece_events = fed(api, body, size)
-    assert repr((whole_events, result(whole))) == repr((piece_events, result(pieces)))
-    for call in whole.get_tool_calls():
-        assert call["id"] and call["function"]["name"] and isinstance(call["function"]["arguments"], str)
+def test_any_sequence_of_events_gives_the_same_however_it_is_cut(api: str) -> None:
+    called = 0
+    for seed in range(400):
+        source = Nonsense(seed)
+        start = source.choice(([], [{"type": "message_start", "message": {}}]))
+        body = framed(api, [*start, *(document(source, api) for _ in range(source.randint(0, 8)))])
+        whole, whole_events = fed(api, body)
+        pieces, piece_events = fed(api, body, source.randint(1, 40))
+        assert repr((whole_events, result(whole))) == repr((piece_events, result(pieces))), seed
+        for call in whole.get_tool_calls():
+            assert call["id"] and call["function"]["name"] and isinstance(call["function"]["arguments"], str), seed
+        called += whole.has_tool_calls()
+    assert called > 20
 
 
 @pytest.mark.parametrize("api", sorted(MAKE))
-@settings(max_examples=80, deadline=None)
-@given(body=st.binary(max_size=200), prefix=st.sampled_from([b"", b"data: ", b"data: {", b"event: error\ndata: ", b"{"]))
-def test_any_bytes_at_all_are_answered(api: str, body: bytes, prefix: bytes) -> None:
-    processor, made = fed(api, prefix + body, 5)
-    assert made[-1].type == "done" and not result(processor)["has"]
+@pytest.mark.parametrize("prefix", [b"", b"data: ", b"data: {", b"event: error\ndata: ", b"{"])
+def test_any_bytes_at_all_are_answered(api: str, prefix: bytes) -> None:
+    for seed in range(80):
+        source = random.Random(seed)
+        processor, made = fed(api, prefix + source.randbytes(source.randint(0, 200)), 5)
+        assert made[-1].type == "done" and not result(processor)["has"], seed
 
 
-@settings(max_examples=100, deadline=None)
-@given(recording=st.sampled_from(SHORT), data=st.data())
-def test_a_recording_with_bytes_changed_lost_or_doubled_is_answered(recording: Recording, data: st.DataObject) -> None:
-    start, end = (data.draw(st.integers(0, len(recording.body))) for _ in range(2))
-    body = recording.body[:start] + data.draw(st.binary(max_size=6)) + recording.body[end:]
-    processor, made = fed(recording.api, body, data.draw(st.integers(1, 99)))
-    assert "done" in [event.type for event in made]
-    result(processor)
-    json.dumps([event.as_json() for event in made])
+@pytest.mark.parametrize("recording", SHORT, ids=IDS)
+def test_a_recording_with_bytes_changed_lost_or_doubled_is_answered(recording: Recording) -> None:
+    for seed in range(20):
+        source = random.Random(seed)
+        start, end = (source.randint(0, len(recording.body)) for _ in range(2))
+        body = recording.body[:start] + source.randbytes(source.randint(0, 6)) + recording.body[end:]
+        processor, made = fed(recording.api, body, source.randint(1, 99))
+        assert "done" in [event.type for event in made], seed
+        result(processor)
+        json.dumps([event.as_json() for event in made])
 
 
 @pytest.mark.parametrize("api", sorted(MAKE))
