@@ -5,11 +5,9 @@ import dataclasses
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
+from tests.adapters import conversations
 from tests.adapters.judges import accepts, complaint
-from tests.adapters.strategies import NAMES, SCHEMAS, SPOKEN
 from vespe.adapters import ADAPTERS, SHAPES
 from vespe.models import Tool
 
@@ -22,10 +20,10 @@ OPTIONS = {
     "mcp": ("output",),
     "gemini": ("output",),
 }
-ANNOTATIONS: st.SearchStrategy[Any] = st.sampled_from([{}, {"title": "T"}])
-TOOLS = st.builds(
-    lambda name, description, schema: Tool(uid="tool-t", name=name, description=description, input_schema=schema), NAMES, SPOKEN, SCHEMAS
-)
+
+
+def strict(tool: Tool) -> Any:
+    return tool.document.get("api_fields", {}).get("openai", {}).get("function", {}).get("strict")
 
 
 def test_the_shapes_and_the_adapters_are_in_their_tables() -> None:
@@ -33,24 +31,23 @@ def test_the_shapes_and_the_adapters_are_in_their_tables() -> None:
     assert set(ADAPTERS) == {*SHAPES, "text"}
 
 
-@settings(derandomize=True, max_examples=60, deadline=None)
-@given(TOOLS)
-def test_every_definition_is_one_that_the_vendors_types_take(tool: Tool) -> None:
-    for name in JUDGED:
+@pytest.mark.parametrize("name", JUDGED)
+def test_every_definition_is_one_that_the_vendors_types_take(name: str) -> None:
+    for tool in conversations.tools(100):
         definition = SHAPES[name].definition(tool)
         assert accepts(f"{name} tool", definition), (name, complaint(f"{name} tool", definition))
 
 
-@settings(derandomize=True, max_examples=60, deadline=None)
-@given(TOOLS)
-def test_a_tool_survives_every_pair_of_shapes(tool: Tool) -> None:
-    for first in SHAPES.values():
-        for second in SHAPES.values():
-            once = first.read(first.definition(tool))
-            twice = second.read(second.definition(once))
-            assert (twice.name, twice.description) == (tool.name, tool.description)
-            assert {"properties": {}, **twice.input_schema} == {"properties": {}, **tool.input_schema}
-            assert first.definition(first.read(first.definition(twice))) == first.definition(twice)
+@pytest.mark.parametrize("first", SHAPES.values(), ids=SHAPES)
+@pytest.mark.parametrize("second", SHAPES.values(), ids=SHAPES)
+def test_a_tool_survives_every_pair_of_shapes(first: Any, second: Any) -> None:
+    for drawn in conversations.tools(60):
+        tool = dataclasses.replace(drawn, output_schema=None, annotations={}, document={})
+        once = first.read(first.definition(tool))
+        twice = second.read(second.definition(once))
+        assert (twice.name, twice.description) == (tool.name, tool.description)
+        assert {"properties": {}, **twice.input_schema} == {"properties": {}, **tool.input_schema}
+        assert first.definition(first.read(first.definition(twice))) == first.definition(twice)
 
 
 @pytest.mark.parametrize("name", SHAPES)
@@ -96,26 +93,19 @@ def test_whoever_changes_what_is_given_back_changes_nothing_that_was_given(name:
 
 @pytest.mark.parametrize("first", SHAPES)
 @pytest.mark.parametrize("second", SHAPES)
-@settings(derandomize=True, max_examples=15, deadline=None)
-@given(
-    tool=TOOLS, strict=st.sampled_from([None, True, False]), output=st.none() | SCHEMAS, annotations=st.sampled_from([{}, {"title": "T"}])
-)
-def test_a_definition_there_and_back_is_the_same_on_what_both_can_express_and_settled_after_one_pass(
-    first: str, second: str, tool: Tool, strict: bool | None, output: Any, annotations: Any
-) -> None:
-    told = {} if strict is None else {"api_fields": {"openai": {"function": {"strict": strict}}}}
-    whole = dataclasses.replace(tool, output_schema=output, annotations=annotations, document=told)
-    definition = SHAPES[first].definition(whole)
-    there = SHAPES[second].definition(SHAPES[first].read(definition))
-    back = SHAPES[first].definition(SHAPES[second].read(there))
-    lost = {"outputSchema", "output_schema", "responseJsonSchema", "title", "annotations", "strict", "function", "parameters"}
-    assert {k: v for k, v in back.items() if k not in lost} == {k: v for k, v in definition.items() if k not in lost}
-    if "strict" in OPTIONS.get(first, ()) and "strict" in OPTIONS.get(second, ()) and strict is not False:
-        assert back.get("function", back).get("strict") == definition.get("function", definition).get("strict")
-    if "output" in OPTIONS.get(first, ()) and "output" in OPTIONS.get(second, ()):
-        assert SHAPES[first].read(back).output_schema == output
-    assert SHAPES[second].definition(SHAPES[first].read(back)) == there or second == "openai-responses"
-    assert SHAPES[first].definition(SHAPES[second].read(SHAPES[second].definition(SHAPES[first].read(back)))) == back
+def test_a_definition_there_and_back_is_the_same_on_what_both_can_express_and_settled_after_one_pass(first: str, second: str) -> None:
+    for tool in conversations.tools(60):
+        definition = SHAPES[first].definition(tool)
+        there = SHAPES[second].definition(SHAPES[first].read(definition))
+        back = SHAPES[first].definition(SHAPES[second].read(there))
+        lost = {"outputSchema", "output_schema", "responseJsonSchema", "title", "annotations", "strict", "function", "parameters"}
+        assert {k: v for k, v in back.items() if k not in lost} == {k: v for k, v in definition.items() if k not in lost}
+        if "strict" in OPTIONS.get(first, ()) and "strict" in OPTIONS.get(second, ()) and strict(tool) is not False:
+            assert back.get("function", back).get("strict") == definition.get("function", definition).get("strict")
+        if "output" in OPTIONS.get(first, ()) and "output" in OPTIONS.get(second, ()):
+            assert SHAPES[first].read(back).output_schema == tool.output_schema
+        assert SHAPES[second].definition(SHAPES[first].read(back)) == there or second == "openai-responses"
+        assert SHAPES[first].definition(SHAPES[second].read(SHAPES[second].definition(SHAPES[first].read(back)))) == back
 
 
 def test_a_broken_definition_is_one_that_the_judges_refuse() -> None:

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.adapters import strategies
+from tests.adapters import conversations
 from tests.adapters.judges import accepts, complaint
 from vespe.adapters.ollama.messages import from_openai_messages, mark, to_openai_messages, unmark
 from vespe.errors import InvalidDocument
 
 RECORDED = sorted((Path(__file__).parents[2] / "cases" / "adapters" / "recorded" / "ollama").glob("*.json"))
-IMAGE = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{strategies.PNG}"}}
+IMAGE = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{conversations.PNG}"}}
 
 
 def judged(messages: list[dict[str, Any]]) -> None:
@@ -26,16 +26,15 @@ def judged(messages: list[dict[str, Any]]) -> None:
         assert accepts("ollama message", wrapped), complaint("ollama message", wrapped)
 
 
-@settings(derandomize=True, max_examples=150, deadline=None)
-@given(strategies.openai_conversations(images=False))
-def test_every_conversation_is_one_that_ollamas_types_take_and_is_stable_after_one_pass(messages: list[dict[str, Any]]) -> None:
-    given_messages = copy.deepcopy(messages)
-    once = from_openai_messages(messages)["messages"]
-    judged(once)
-    assert messages == given_messages
-    back = to_openai_messages(once)
-    assert from_openai_messages(back)["messages"] == once
-    assert to_openai_messages(from_openai_messages(back)["messages"]) == back
+def test_every_conversation_is_one_that_ollamas_types_take_and_is_stable_after_one_pass() -> None:
+    for messages in conversations.openai(200, images=False):
+        given_messages = copy.deepcopy(messages)
+        once = from_openai_messages(messages)["messages"]
+        judged(once)
+        assert messages == given_messages
+        back = to_openai_messages(once)
+        assert from_openai_messages(back)["messages"] == once
+        assert to_openai_messages(from_openai_messages(back)["messages"]) == back
 
 
 def test_what_both_can_express_is_the_same_after_there_and_back() -> None:

@@ -6,25 +6,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
 from openai.types.chat import ChatCompletionMessage
 
-from tests.adapters import corpus, strategies
+from tests.adapters import conversations, corpus
 from tests.adapters.judges import accepts, complaint
 from vespe.adapters.ollama.messages import from_openai_messages
 from vespe.adapters.openai.wire import to_wire
 from vespe.errors import InvalidDocument
 
 
-@settings(derandomize=True, max_examples=100, deadline=None)
-@given(strategies.openai_conversations())
-def test_whatever_is_drawn_goes_over_the_wire_as_openais_types_take_it(messages: list[dict[str, Any]]) -> None:
-    given_messages = copy.deepcopy(messages)
-    sent = to_wire(messages)
-    for message in sent:
-        assert accepts("openai message", message), complaint("openai message", message)
-    assert messages == given_messages
-    assert to_wire(sent) == sent
+def test_whatever_is_drawn_goes_over_the_wire_as_openais_types_take_it() -> None:
+    for messages in conversations.openai(200):
+        given_messages = copy.deepcopy(messages)
+        sent = to_wire(messages)
+        for message in sent:
+            assert accepts("openai message", message), complaint("openai message", message)
+        assert messages == given_messages
+        assert to_wire(sent) == sent
 
 
 def test_fields_of_other_apis_stay_where_they_are_asked_for() -> None:
