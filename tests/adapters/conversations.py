@@ -183,8 +183,8 @@ class _Conversation(Nonsense):
             told = [
                 self.choice(IMAGES) if self.images and self.random() < 0.5 else self.part(self.text()) for _ in range(self.randint(1, 2))
             ]
-            result = {"role": "tool", "tool_call_id": call["id"], "content": self.choice(("", self.text(), told))}
-            made.append({**result, **self.choice(({}, {"is_error": True}, {"is_error": False}))})
+            result: dict[str, Any] = {"role": "tool", "tool_call_id": call["id"], "content": self.choice(("", self.text(), told))}
+            made.append(result | self.choice(({}, {"is_error": True}, {"is_error": False})))
         return made
 
     def blocks(self, others: list[dict[str, Any]], least: int, most: int) -> list[Any]:

@@ -2,8 +2,8 @@
 
 import pytest
 
+from tests.adapters.conversations import PNG
 from tests.adapters.judges import accepts
-from tests.adapters.strategies import PNG
 from vespe.adapters.content_parts import data_url, to_block, to_part
 from vespe.errors import InvalidDocument
 
