@@ -1,12 +1,13 @@
 """Isolation that fails loudly, and what tests share: a home, a project, the corpus."""
 
+import gc
 import io
 import json
 import os
 import signal
 import socket
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,17 @@ from vespe.projects.init import found_project
 
 HERE = Path(__file__).resolve().parent
 _USER_VARIABLES = ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect with no garbage collector, which would look again and again through modules and trees that all live to the end."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -68,11 +68,16 @@ def module_name(path: Path) -> str:
 
 
 MODULES = {module_name(path): path for path in sorted(PACKAGE.rglob("*.py")) if path.relative_to(PACKAGE).parts[0] != "data"}
-TREES = {name: ast.parse(path.read_text(encoding="utf-8"), str(path)) for name, path in MODULES.items()}
 
 
-PAGES = {name for name, tree in TREES.items() if MODULES[name].name == "__init__.py" and len(tree.body) == 1}
-"""Packages whose `__init__` is its docstring alone."""
+@cache
+def trees() -> dict[str, ast.Module]:
+    return {name: ast.parse(path.read_text(encoding="utf-8"), str(path)) for name, path in MODULES.items()}
+
+
+def pages() -> set[str]:
+    """Return the packages whose `__init__` is its docstring alone."""
+    return {name for name, tree in trees().items() if MODULES[name].name == "__init__.py" and len(tree.body) == 1}
 
 
 def room_of(name: str) -> str:
@@ -84,7 +89,7 @@ ROOM_FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in ro
 
 def imports(name: str, within: ast.AST | None = None) -> Iterator[tuple[str, int]]:
     """Every module that `name` imports, lazily or for typing too, as (dotted name, line); with `within`, only there."""
-    for node in ast.walk(within or TREES[name]):
+    for node in ast.walk(within or trees()[name]):
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -110,7 +115,7 @@ def loaded_with(name: str) -> frozenset[str]:
 @cache
 def loaded_by(name: str) -> frozenset[str]:
     """Every module of vespe that a module imports at its top."""
-    nodes = [node for node in TREES[name].body if isinstance(node, (ast.Import, ast.ImportFrom))]
+    nodes = [node for node in trees()[name].body if isinstance(node, (ast.Import, ast.ImportFrom))]
     return frozenset(imported.removeprefix("vespe.") for node in nodes for imported, _ in imports(name, node)) & MODULES.keys()
 
 
@@ -175,7 +180,7 @@ def test_imports_inside_functions_are_of_what_start_up_would_not_load_otherwise(
     wrong = [
         f"{MODULES[name]}:{line}: import of {imported} inside {function.name}: move it to the top"
         for name in MODULES.keys() - LAZY_TABLES - SCRIPTS
-        for function in ast.walk(TREES[name])
+        for function in ast.walk(trees()[name])
         if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))
         for imported, line in imports(name, function)
         if imported.removeprefix("vespe.") not in MODULES.keys() - loaded_with(name)
@@ -193,7 +198,7 @@ def test_no_module_loads_another_by_a_computed_name() -> None:
 
 def test_no_shell_string_and_no_broad_except_stand_in_the_package() -> None:
     wrong = []
-    for name, tree in TREES.items():
+    for name, tree in trees().items():
         for node in ast.walk(tree):
             if isinstance(node, ast.keyword) and node.arg == "shell":
                 wrong.append(f"{MODULES[name]}:{node.value.lineno}: shell=")
@@ -207,7 +212,7 @@ def _is_broad(handler: ast.ExceptHandler) -> bool:
 
 
 def functions() -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
-    for name, tree in TREES.items():
+    for name, tree in trees().items():
         for node in ast.walk(tree):
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 yield name, node
@@ -249,7 +254,7 @@ def test_signatures_are_short_and_keyword_only_after_the_second_parameter() -> N
 
 
 def test_every_module_says_in_one_line_what_it_is() -> None:
-    assert [str(MODULES[name]) for name, tree in TREES.items() if not ast.get_docstring(tree)] == []
+    assert [str(MODULES[name]) for name, tree in trees().items() if not ast.get_docstring(tree)] == []
     assert [name for name in MODULES if name.rpartition(".")[2].strip("_") in BANNED_NAMES] == []
 
 
@@ -261,7 +266,7 @@ def test_the_lazy_libraries_are_the_standard_librarys_or_have_an_owner() -> None
 def test_every_module_has_a_test_of_its_name_in_the_same_place() -> None:
     tests = Path(__file__).parent
     seen = {".".join((*p.relative_to(tests).parts[:-1], p.stem.removeprefix("test_"))) for p in tests.rglob("test_*.py")}
-    wanted = {name.removesuffix(".__init__").strip("_") for name in MODULES} - {"init", "defaults"} - PAGES
+    wanted = {name.removesuffix(".__init__").strip("_") for name in MODULES} - {"init", "defaults"} - pages()
     missing = {name for name in wanted if name not in seen and f"{name}.{name.rpartition('.')[2]}" not in seen}
     assert missing == set()
 
