@@ -90,9 +90,13 @@ def test_the_same_seed_makes_the_same_calls() -> None:
 
 def test_each_kind_of_failure_is_found_once() -> None:
     def run(arguments: JsonObject) -> Outcome:
-        return failed("timed_out") if arguments["n"] > 0 else failed("invalid_output") if arguments["n"] < 0 else done()
+        odd = arguments["n"] % 2
+        if arguments["n"] > 0:
+            return failed("timed_out") if odd else failed(exception="TypeError")
+        return failed("invalid_output") if odd else done({"log": "Traceback (most recent call last):\n"})
 
-    assert {finding.kind for finding in fuzz(TOOL, run, seconds=3, seed=3).findings} == {"hang", "output"}
+    found = [finding.kind for finding in fuzz(TOOL, run, seconds=15, seed=3).findings]
+    assert sorted(found) == ["crash", "hang", "output", "traceback"]
 
 
 def test_a_tool_that_holds_has_no_finding_and_every_call_fits_its_schema() -> None:
