@@ -7,6 +7,7 @@ import functools
 import os
 import re
 import sys
+import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -46,8 +47,11 @@ def sandboxed(tool: Tool, context: Context, *, setting: str) -> Iterator[Context
         yield replace(context, sandbox=made)
         return
     # A session with a server, and a process that keeps state, live longer than the call.
-    lives_on = (context.sessions is not None and _is_served(tool)) or wants_to_be_kept(tool, context)
-    with contextlib.nullcontext(_lasting(context.directory)) if lives_on else private_directory() as scratch:
+    is_in_session = context.sessions is not None and _is_served(tool)
+    lives_on = is_in_session or wants_to_be_kept(tool, context)
+    # The tools of one server share its session.
+    of = "" if is_in_session else context.directory
+    with contextlib.nullcontext(_lasting(of)) if lives_on else private_directory() as scratch:
         reach = Reach(permissions.network or (), context)
         made = policy(machine(), level, permissions, _surroundings(tool, context, scratch), connect=reach.connect)
         made = replace(made, refusals=reach.refusals)
@@ -95,12 +99,18 @@ def _is_served(tool: Tool) -> bool:
     return tool.implementation is not None and tool.implementation.type == "mcp_tool"
 
 
-@functools.cache
-def _lasting(directory: str) -> str:
-    """Return a temporary directory for the tool of a directory that is there until this process ends."""
-    kept = contextlib.ExitStack()
-    atexit.register(kept.close)
-    return kept.enter_context(private_directory())
+_LASTING: Final[dict[str, str]] = {}
+_LASTING_LOCK: Final = threading.Lock()
+
+
+def _lasting(of: str) -> str:
+    """Return a temporary directory, one for each `of`, that is there until this process ends."""
+    with _LASTING_LOCK:
+        if of not in _LASTING:
+            kept = contextlib.ExitStack()
+            atexit.register(kept.close)
+            _LASTING[of] = kept.enter_context(private_directory())
+        return _LASTING[of]
 
 
 def _surroundings(tool: Tool, context: Context, scratch: str) -> Surroundings:

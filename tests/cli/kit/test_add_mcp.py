@@ -144,7 +144,7 @@ def test_a_kit_goes_again_after_a_yes_and_is_active_here_no_more(server: ByHand,
 @pytest.fixture
 def stateful(command: Command, tmp_path: Path) -> Stateful:
     """A server that keeps something between calls, as an active kit."""
-    server = Stateful(tmp_path / "stateful")
+    server = Stateful(tmp_path / "project/stateful")
     made = command("kit", "add-mcp", "kept", "--yes", "--activate", "--", *server.command)
     assert made.code == 0, made.err
     return server
@@ -226,7 +226,7 @@ def test_p36_a_secret_is_struck_out_of_what_a_kept_session_gives_and_logs(
     command: Command, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TOKEN", "s3cr3t-value")
-    server = Stateful(tmp_path / "stateful")
+    server = Stateful(tmp_path / "project/stateful")
     assert command("kit", "add-mcp", "kept", "--yes", "--activate", "--secret", "TOKEN", "--", *server.command).code == 0
     with served(project) as client:
         for _ in range(2):

@@ -181,12 +181,18 @@ def _mounts(wanted: "dict[str, Any]") -> None:
         _mount(path, path, None, _BIND | _RECURSIVE)
     for path in wanted["kept"]:
         _mount(path, path, None, _BIND | _RECURSIVE)
+    shown = [(path, os.open(path, os.O_PATH | os.O_CLOEXEC)) for path in wanted["shown"]]
     for path in wanted["hidden"]:
         if os.path.isdir(path):
-            _mount(b"tmpfs", path, b"tmpfs", _NOSUID | _NODEV | _NOEXEC, b"size=4k,mode=000")
+            mode = b"555" if any(one.startswith(path + b"/") for one in wanted["shown"]) else b"000"
+            _mount(b"tmpfs", path, b"tmpfs", _NOSUID | _NODEV | _NOEXEC, b"size=16k,mode=" + mode)
         elif os.path.lexists(path):
             _mount(b"/dev/null", path, None, _BIND)
             _call("syscall", _MOUNT_SETATTR, _AT_FDCWD, path, 0, _NODEV.to_bytes(8, _ENDIAN) + bytes(24), 32)  # neither read nor written
+    for path, descriptor in shown:
+        os.makedirs(path, exist_ok=True)
+        _mount(b"/proc/self/fd/%d" % descriptor, path, None, _BIND | _RECURSIVE)
+        os.close(descriptor)
     if wanted["memory"]:
         _mount(b"tmpfs", b"/dev/shm", b"tmpfs", _NOSUID | _NODEV, b"mode=1777")
     _set_read_only(b"/", on=True)
@@ -265,7 +271,8 @@ def _tried(attempt: "Any") -> int:
 
 
 def _try_namespaces() -> None:
-    _namespaces({"network": True, "port": 0, "writable": [], "kept": [], "hidden": [], "memory": os.path.isdir("/dev/shm")}, -1)
+    nothing = dict.fromkeys(("writable", "kept", "hidden", "shown"), ())
+    _namespaces({"network": True, "port": 0, "memory": os.path.isdir("/dev/shm"), **nothing}, -1)
 
 
 def _try_filter() -> None:

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 from vespe.models import Permissions
@@ -69,13 +69,13 @@ def policy(machine: Machine, level: str, permissions: Permissions, where: Surrou
     """Return what a tool's process is held to at a level that the machine has; `connect` is what its proxy reaches hosts by."""
     if level == "off":
         return Policy(level="off", gaps=tuple(_stated(permissions)), stated=permissions)
-    files = _Files(permissions, where)
+    files = _Files(permissions, where, mounts=level == "namespaces")
     if level == "seatbelt":
         return _seatbelt(permissions, where, files)
     isolated = level == "namespaces" and permissions.network is not None
     message = {
         "made": [],
-        "rules": [(os.fsencode(path), rights) for path, rights in files.rules(shared=level == "namespaces")],
+        "rules": [(os.fsencode(path), rights) for path, rights in files.rules()],
         "handled": sum(bits for version, bits in _VERSIONS if version <= machine.landlock),
         "scoped": _SCOPES if machine.landlock >= 6 else 0,
         "capabilities": _KEPT_BY_ROOT,
@@ -95,7 +95,7 @@ def policy(machine: Machine, level: str, permissions: Permissions, where: Surrou
 
 
 def _seatbelt(permissions: Permissions, where: Surroundings, files: "_Files") -> Policy:
-    rules = [(os.fsencode(path), rights) for path, rights in files.rules(shared=False)]
+    rules = [(os.fsencode(path), rights) for path, rights in files.rules()]
     profile = seatbelt.profile(
         hidden=files.hidden if permissions.read is None else (*homes(), *files.hidden),
         readable=[os.fsdecode(path) for path, rights in rules if rights & READ_FILE and path != b"/"],
@@ -164,10 +164,10 @@ _STARTED: Final = (
 
 
 class _Files:
-    """The places of one tool: what it may read, write and start, as rules of Landlock and as mounts."""
+    """The places of one tool: what it may read, write and start, as rules of Landlock and as mounts where there are any."""
 
-    def __init__(self, permissions: Permissions, where: Surroundings) -> None:
-        self._permissions, self._where = permissions, where
+    def __init__(self, permissions: Permissions, where: Surroundings, *, mounts: bool) -> None:
+        self._permissions, self._where, self._mounts = permissions, where, mounts
         self.hidden = protected(where.own)
         self._root = os.path.realpath(where.project)
         self._scratch = os.path.realpath(where.scratch)
@@ -184,6 +184,9 @@ class _Files:
             and not any(holds(one, path) and one != self._root and holds(self._root, one) for one in explicit)
             and any(holds(place, path) for place in self._written)
         ]
+        self._needs = [path for path in map(os.path.realpath, (where.directory, *where.needs)) if os.path.lexists(path)]
+        self._covered = self._covered_places() if mounts else ()
+        self._bare = ["/dev", *(hole for hole in self.hidden if hole not in self._covered)]
 
     def place(self, path: str) -> str:
         """Return where a stated path really is: `~` is home, anything relative is in the project."""
@@ -198,7 +201,7 @@ class _Files:
             place = os.path.dirname(place)
         return place
 
-    def rules(self, *, shared: bool) -> Iterator[tuple[str, int]]:
+    def rules(self) -> Iterator[tuple[str, int]]:
         """Return paths with the rights that there are beneath each; those of several rules add up."""
         may_start = self._permissions.programs is None
         read = _READ | (EXECUTE if may_start else 0)
@@ -207,14 +210,13 @@ class _Files:
         yield from self._given(search_path(self._where.path), read)
         named = (*map(self.place, self._permissions.read or ()), *((self._root,) if everywhere else ()))
         yield from self._given(filter(self._may_be_named, named), read, named=True)
-        yield from self._given(map(os.path.realpath, (self._where.directory, *self._where.needs)), read, named=True)
-        covered = self._covered() if shared else ()
-        yield from self._given(filter(self._may_be_named, self._written), read | _WRITE, named=True, covered=covered)
+        yield from self._given(self._needs, read, named=True)
+        yield from self._given(filter(self._may_be_named, self._written), read | _WRITE, named=True)
         # Python finds a package by listing what it is in.
         yield os.path.dirname(_PACKAGE), READ_DIR
         yield self._scratch, read | _WRITE
         yield from ((path, READ_FILE | READ_DIR | WRITE_FILE | _DEVICE) for path in _DEVICES)
-        if shared:
+        if self._mounts:
             yield "/dev/shm", _READ | _WRITE
         if not may_start:
             yield from ((path, READ_FILE | EXECUTE) for path in self._programs())
@@ -228,36 +230,33 @@ class _Files:
         yield from of_programs(named, search=self._where.path, home=self._root)
 
     def mounts(self) -> dict[str, Any]:
-        """Return what is writable, what in it is kept as it is, and what is hidden."""
-        hidden = [path for path in (*SOCKETS, *self._covered()) if os.path.exists(path) and not os.path.islink(path)]
+        """Return what is writable, what in it is kept as it is, what is hidden, and what of that is shown all the same."""
+        hidden = [path for path in (*SOCKETS, *self._covered) if os.path.exists(path) and not os.path.islink(path)]
+        shown = [path for path in self._needs if any(path != cover and holds(cover, path) for cover in self._covered)]
         return {
             "writable": [os.fsencode(path) for path in _outermost((*self._written, self._scratch))],
             "kept": [os.fsencode(path) for path in self.kept],
             "hidden": [os.fsencode(path) for path in _outermost(hidden)],
+            "shown": [os.fsencode(path) for path in shown],
             "memory": os.path.isdir("/dev/shm"),
         }
 
-    def _covered(self) -> tuple[str, ...]:
-        """Return the protected places that a mount hides: directories that hold nothing which the tool needs, and files where it writes."""
-        needed = (self._root, self._scratch, *self._written, self._where.directory, *filter(os.path.lexists, self._where.needs))
-        needed += tuple(map(self.place, self._permissions.read or ()))
-        real = tuple(map(os.path.realpath, needed))
-        return tuple(
-            path
-            for path in self.hidden
-            if not any(holds(path, one) for one in real) and (os.path.isdir(path) or any(holds(one, path) for one in self._written))
-        )
+    def _covered_places(self) -> tuple[str, ...]:
+        """Return the protected places that a mount hides: all that hold nothing which the tool names or works in."""
+        named = (self._root, self._scratch, *self._written, *map(self.place, self._permissions.read or ()))
+        needed = (*map(os.path.realpath, named), *self._needs[:1])
+        return tuple(path for path in self.hidden if not any(holds(path, one) for one in needed) and path not in self._needs)
 
-    def _given(self, paths: Iterable[str], rights: int, *, named: bool = False, covered: Sequence[str] = ()) -> Iterator[tuple[str, int]]:
+    def _given(self, paths: Iterable[str], rights: int, *, named: bool = False) -> Iterator[tuple[str, int]]:
         """Return the paths with rights on what is beneath each, protected places left out: of them only names can be listed.
 
         A path that lies in a protected place is left out, unless it is `named`: the tool said so, and its user agreed.
-        Those that are `covered` by a mount need not be left out.
+        Those that a mount covers need not be left out, which saves a rule for everything beside them.
         """
         for path in paths:
             if not named and any(holds(hole, path) for hole in self.hidden):
                 continue
-            beneath = [hole for hole in self.hidden if hole != path and hole not in covered and holds(path, hole)]
+            beneath = [hole for hole in self._bare if hole != path and holds(path, hole)]
             if beneath:
                 yield path, rights & READ_DIR
             yield from ((part, rights) for part in _without(path, beneath))
@@ -269,7 +268,7 @@ def _without(path: str, holes: list[str]) -> Iterator[str]:
         return
     for name in _children(path):
         child = os.path.join(path, name)
-        if child not in holes and child != "/dev" and not os.path.islink(child):
+        if child not in holes and not os.path.islink(child):
             yield from _without(child, [hole for hole in holes if holds(child, hole)])
 
 
