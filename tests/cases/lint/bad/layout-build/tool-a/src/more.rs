@@ -1,0 +1,1 @@
+// new since the build
