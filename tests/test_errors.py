@@ -27,6 +27,7 @@ MADE: dict[type[VespeError], Callable[[], VespeError]] = {
     errors.InvalidToolCall: lambda: errors.InvalidToolCall("has no name"),
     errors.Refused: lambda: errors.Refused("policy says no"),
     errors.NotTrusted: lambda: errors.NotTrusted("/project", changes=["a.py changed"]),
+    errors.PermissionDenied: lambda: errors.PermissionDenied("the sandbox refused it"),
     errors.MissingSecret: lambda: errors.MissingSecret("TOKEN", tool="search"),
     errors.AddressRefused: lambda: errors.AddressRefused("internal.example", address="10.0.0.1", why="a private address"),
     errors.MissingKey: lambda: errors.MissingKey("openai", variable="OPENAI_API_KEY"),
@@ -180,3 +181,7 @@ def test_violations_are_copied_and_stand_in_the_details() -> None:
 def test_a_storage_error_keeps_the_number_and_the_path() -> None:
     error = errors.StorageError("write", "/full/f", REFUSED)
     assert (error.path, error.details) == ("/full/f", {"path": "/full/f", "errno": 28})
+
+
+def test_a_missing_extra_never_says_to_install_a_name_that_anybody_could_take() -> None:
+    assert re.search(r"install \S*vespe", errors.MissingExtra("this", extra="inspect", module="jinja2").hint) is None

@@ -65,13 +65,14 @@ class UsageError(VespeError):
 
 
 class MissingExtra(VespeError, ImportError):
-    """`what` needs an extra of Vespe, whose `module` cannot be imported: exit code 2."""
+    """`what` needs an extra of Vespe, whose `module` cannot be imported: exit code 2. No index's `vespe` is named: it may be anybody's."""
 
     code = "missing_extra"
 
     def __init__(self, what: str, *, extra: str, module: str) -> None:
         message = f"{what} needs the extra vespe[{extra}]: the module {module} is missing, or too old"
-        super().__init__(message, hint=f'pip install "vespe[{extra}]"', details={"extra": extra, "module": module})
+        hint = f'install it from where you have Vespe, such as `pip install ".[{extra}]"` in its clone'
+        super().__init__(message, hint=hint, details={"extra": extra, "module": module})
 
 
 class NotFound(VespeError, LookupError):

@@ -1,10 +1,8 @@
 """Findings for a reader."""
 
-import io
-import sys
-
 import pytest
 
+from tests.support.terminal import on_a_terminal, plain
 from vespe.cli import lint_report
 from vespe.lint.findings import Finding
 
@@ -28,9 +26,18 @@ def test_text_keeps_a_finding_on_its_line(capsys: pytest.CaptureFixture[str]) ->
     assert said.err == "0 errors, 0 warnings, 1 remark in 1 tool\n"
 
 
-def test_progress_is_for_terminals(monkeypatch: pytest.MonkeyPatch) -> None:
-    said = io.StringIO()
-    monkeypatch.setattr(sys, "stderr", said)
-    with lint_report.progress() as show:
-        assert show is None
-    assert said.getvalue() == ""
+def test_on_a_terminal_findings_stand_beneath_their_file_and_a_fix_is_said_once() -> None:
+    code = (
+        "from vespe.cli import lint_report; from vespe.lint.findings import Finding\n"
+        "found = [Finding(path='p/config.json', line=n, rule='a-b', severity='warning', tool='t', message='off \\x1b', fix='mend'"
+        ") for n in (1, 2)]\n"
+        "lint_report.show_text(found, 1)"
+    )
+    shown = on_a_terminal(code, NO_COLOR="")
+    assert plain(shown).split("\n")[:4] == [
+        "p/config.json  t",
+        "    1:1  warning  off \\x1b  a-b",
+        "                  fix: mend",
+        "    2:1  warning  off \\x1b  a-b",
+    ]
+    assert "\x1b[33mwarning" in shown and "\x1b" not in on_a_terminal(code, NO_COLOR="1")

@@ -46,3 +46,11 @@ def test_a_result_has_colour_on_a_terminal_and_says_the_same() -> None:
     assert '\x1b[34m"a"' in shown and "\x1b[33m1" in shown and '\x1b[32m"x: true"' in shown
     assert json.loads(plain(shown)) == {"a": [1, "x: true", None]}
     assert "\x1b[" not in on_a_terminal(code, NO_COLOR="1")
+
+
+def test_markdown_is_coloured_on_a_terminal_and_exact_elsewhere(capsys: pytest.CaptureFixture[str]) -> None:
+    text = "# Title\n\nSay `code`, **strong** and \x1b.\n\n```\n# not a heading\n```"
+    report.emit_markdown(text)
+    assert capsys.readouterr().out == text.replace("\x1b", "\\x1b") + "\n"
+    shown = on_a_terminal(f"from vespe.cli import report; report.emit_markdown({text!r})", NO_COLOR="")
+    assert "\x1b[1m# Title\x1b[0m" in shown and "\x1b[36m`code`\x1b[0m" in shown and "\x1b[36m# not a heading" in shown

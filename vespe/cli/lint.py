@@ -9,6 +9,7 @@ import click
 
 from vespe import errors
 from vespe.cli import lint_report, report
+from vespe.cli.waiting import waiting
 from vespe.git import changed_paths
 from vespe.lint import FAMILIES, RULES, audit, fixes
 from vespe.lint import settings as lint_settings
@@ -51,8 +52,8 @@ def command(paths: tuple[str, ...], form: str, as_json: bool, explain: str | Non
     if fix:
         for path in fixes.mend(targets, changed=changed):
             report.say(f"mended {path}")
-    with lint_report.progress() as shown:
-        run = audit.Audit(settings, changed=changed, progress=shown)
+    with waiting("linting") as tell:
+        run = audit.Audit(settings, changed=changed, progress=lambda done: tell(f"linting, {report.count(done, 'tool')}"))
         findings = sorted(run.findings(targets), key=_order)
     alone = len(targets) == 1 and run.tools == 0
     broken = run.broken_file if alone else None

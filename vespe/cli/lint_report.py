@@ -1,10 +1,11 @@
 """Findings for a reader: lines of text, one JSON document, SARIF, or GitHub's annotations."""
 
-import contextlib
+import itertools
 import sys
-import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
+
+import click
 
 from vespe.cli import report
 from vespe.lint.base import AnyRule
@@ -13,6 +14,7 @@ from vespe.lint.sarif import sarif
 from vespe.models import JsonObject
 
 FORMATS: Final = ("text", "json", "sarif", "github")
+_COLOURS: Final = {"error": "red", "warning": "yellow", "info": "cyan"}
 _COMMANDS: Final = {"error": "error", "warning": "warning", "info": "notice"}
 
 
@@ -28,8 +30,10 @@ def document(findings: Sequence[Finding], tools: int) -> JsonObject:
 
 
 def show_text(findings: Sequence[Finding], tools: int) -> None:
-    """Print a line a finding, the file and line first, and count them on stderr."""
-    for finding in findings:
+    """Print a line a finding, the file and line first, and count them on stderr; on a terminal beneath each file, with colours."""
+    if sys.stdout.isatty():
+        _show_grouped(findings)
+    for finding in () if sys.stdout.isatty() else findings:
         report.emit(f"{_place(finding)}: {finding.severity} {finding.rule}: {_about(finding)}{report.one_line(finding.message)}")
         if finding.fix:
             report.emit(f"    fix: {report.one_line(finding.fix)}")
@@ -37,6 +41,22 @@ def show_text(findings: Sequence[Finding], tools: int) -> None:
     infos = len(findings) - counted["errors"] - counted["warnings"]
     parts = [_count(counted["errors"], "error"), _count(counted["warnings"], "warning"), *([_count(infos, "remark")] if infos else [])]
     report.say(f"{', '.join(parts)} in {_count(tools, 'tool')}")
+
+
+def _show_grouped(findings: Sequence[Finding]) -> None:
+    """Print the findings of each file beneath its path; what mends several alike is said once in a file."""
+    for (path, tool), group in itertools.groupby(findings, key=lambda finding: (finding.path, finding.tool)):
+        heading = click.style(report.one_line(path), bold=True) + (f"  {report.one_line(tool)}" if tool else "")
+        report.emit_styled(heading)
+        mended = set[str]()
+        for finding in group:
+            severity = click.style(f"{finding.severity:<7}", fg=_COLOURS[finding.severity])
+            place = click.style(f"{f'{finding.line}:{finding.column}':>7}", dim=True)
+            report.emit_styled(f"{place}  {severity}  {report.one_line(finding.message)}  {click.style(finding.rule, dim=True)}")
+            if finding.fix and finding.fix not in mended:
+                mended.add(finding.fix)
+                report.emit_styled(f"{'':18}{click.style('fix:', fg='green')} {report.one_line(finding.fix)}")
+        report.emit_styled("")
 
 
 def show_sarif(findings: Sequence[Finding], rules: Collection[AnyRule]) -> None:
@@ -51,28 +71,6 @@ def show_github(findings: Sequence[Finding]) -> None:
         properties = ",".join(f"{key}={_property(value)}" for key, value in place.items())
         text = f"{_about(finding)}{finding.message}" + (f"\n{finding.fix}" if finding.fix else "")
         report.emit(f"::{_COMMANDS[finding.severity]} {properties}::{_data(text)}")
-
-
-@contextlib.contextmanager
-def progress() -> Iterator[Callable[[int], None] | None]:
-    """Return what shows the number of tools so far, ten times a second, where stderr is a terminal; the line is cleared at the end."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    last = time.monotonic()
-
-    def show(done: int) -> None:
-        nonlocal last
-        if time.monotonic() - last >= 0.1:
-            last = time.monotonic()
-            sys.stderr.write(f"\r{done} tools…\x1b[K")
-            sys.stderr.flush()
-
-    try:
-        yield show
-    finally:
-        sys.stderr.write("\r\x1b[K")
-        sys.stderr.flush()
 
 
 def _place(finding: Finding) -> str:

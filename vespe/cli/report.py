@@ -3,6 +3,8 @@
 import os
 import re
 import sys
+import threading
+from collections.abc import Mapping
 from typing import Any, Final
 
 import click
@@ -14,15 +16,43 @@ from vespe.models import JsonValue
 
 _JSON: Final = pattern(r'("(?:[^"\\]|\\.)*")(?=:)|("(?:[^"\\]|\\.)*")|(-?\d[\d.eE+-]*|true|false|null)')
 
+_MARKS: Final = pattern(r"(?P<code>`[^`]+`)|(?P<strong>\*\*[^*]+\*\*)|(?P<link>\[[^\]]+\]\([^)]+\))")
+_LOOKS: Final[Mapping[str, Mapping[str, Any]]] = {"code": {"fg": "cyan"}, "strong": {"bold": True}, "link": {"underline": True}}
+_CLEAR: Final = "\r\x1b[K"
+
+
+class _Progress:
+    """The line of progress that stands on stderr; whatever else is said clears it first."""
+
+    def __init__(self) -> None:
+        self._lock, self._stands = threading.RLock(), False
+
+    def show(self, text: str) -> None:
+        """Write the line in the place of the one before; "" clears it."""
+        with self._lock:
+            if text or self._stands:
+                sys.stderr.write(_CLEAR + text)
+                sys.stderr.flush()
+            self._stands = bool(text)
+
+    def echo(self, text: str, **how: Any) -> None:
+        """Say something that is not progress."""
+        with self._lock:
+            self.show("")
+            click.echo(text, **how)
+
+
+progress: Final = _Progress()
+
 
 def note(text: str) -> None:
     """Say something to the person, on stderr."""
-    click.echo(f"vespe: {inert(text)}", err=True, color=coloured(sys.stderr))
+    progress.echo(f"vespe: {inert(text)}", err=True, color=coloured(sys.stderr))
 
 
 def say(text: str) -> None:
     """Confirm what was done, on stderr."""
-    click.echo(inert(text), err=True)
+    progress.echo(inert(text), err=True)
 
 
 def next_step(text: str) -> None:
@@ -34,13 +64,13 @@ def next_step(text: str) -> None:
 def warn(text: str) -> None:
     """Warn the person, on stderr."""
     label = click.style("warning:", fg="yellow")
-    click.echo(f"vespe: {label} {inert(text)}", err=True, color=coloured(sys.stderr))
+    progress.echo(f"vespe: {label} {inert(text)}", err=True, color=coloured(sys.stderr))
 
 
 def error(message: str, hint: str = "") -> None:
     """Say what is wrong and what to do about it, on stderr."""
     label = click.style("error:", fg="red", bold=True)
-    click.echo(f"vespe: {label} {inert(message)}", err=True, color=coloured(sys.stderr))
+    progress.echo(f"vespe: {label} {inert(message)}", err=True, color=coloured(sys.stderr))
     if hint:
         name = click.style("tip:", fg="green") if hint.startswith("did you mean") else click.style("hint:", fg="cyan")
         click.echo(f"  {name} {inert(hint)}", err=True, color=coloured(sys.stderr))
@@ -53,7 +83,27 @@ def emit_json(document: JsonValue) -> None:
 
 def emit(text: str) -> None:
     """Print a line of data on stdout, inert."""
-    click.echo(inert(text), color=coloured(sys.stdout))
+    progress.echo(inert(text), color=coloured(sys.stdout))
+
+
+def emit_styled(text: str) -> None:
+    """Print a line that the caller has made inert and styled itself."""
+    progress.echo(text, color=coloured(sys.stdout))
+
+
+def emit_markdown(text: str) -> None:
+    """Print Markdown on stdout as it is written; on a terminal with its headings, code and emphasis coloured."""
+    fenced = False
+    for line in inert(text).splitlines():
+        fence = line.lstrip().startswith("```")
+        if fence or fenced:
+            line = click.style(line, fg="cyan")
+        elif line.startswith("#"):
+            line = click.style(line, bold=True)
+        else:
+            line = _MARKS.sub(lambda found: click.style(found[0], **_LOOKS[found.lastgroup or ""]), line)
+        fenced ^= fence
+        emit_styled(line)
 
 
 def one_line(text: str) -> str:

@@ -3,39 +3,57 @@
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
+import click
+
 from vespe.cli import report
+from vespe.lazy import shutil
 
 _PATIENCE_S: Final = 0.4
 _TICK_S: Final = 0.1
-_CLEAR: Final = "\r\x1b[K"
 
 
 @contextmanager
-def waiting(text: str) -> Iterator[None]:
-    """Show `text` and the seconds on stderr while the block runs, if it takes longer than 0.4 s and a person looks at it."""
-    if not report.coloured(sys.stderr):
-        yield
+def waiting(text: str) -> Iterator[Callable[[str], None]]:
+    """Show `text` and the seconds on stderr while the block runs, if it takes longer than 0.4 s and a person looks at it.
+
+    Nothing is shown in a pipe, nor where the output is for a program. Yield what puts another text in the place of `text`.
+    """
+    shown = _Line(text)
+    if not report.coloured(sys.stderr) or _for_a_program():
+        yield shown.tell
         return
-    over = threading.Event()
-    shower = threading.Thread(target=_show, args=(report.one_line(text), over), daemon=True)
+    shower = threading.Thread(target=shown.run, daemon=True)
     shower.start()
     try:
-        yield
+        yield shown.tell
     finally:
-        over.set()
+        shown.over.set()
         shower.join()
 
 
-def _show(text: str, over: threading.Event) -> None:
-    begun = time.monotonic()
-    if over.wait(_PATIENCE_S):
-        return
-    while not over.wait(_TICK_S):
-        sys.stderr.write(f"{_CLEAR}{text} {time.monotonic() - begun:.1f} s")
-        sys.stderr.flush()
-    sys.stderr.write(_CLEAR)
-    sys.stderr.flush()
+class _Line:
+    def __init__(self, text: str) -> None:
+        self.text, self.over = text, threading.Event()
+
+    def tell(self, text: str) -> None:
+        self.text = text
+
+    def run(self) -> None:
+        begun = time.monotonic()
+        if self.over.wait(_PATIENCE_S):
+            return
+        while not self.over.wait(_TICK_S):
+            took = f" {time.monotonic() - begun:.1f} s"
+            room = shutil.get_terminal_size().columns - len(took) - 1  # a line that wraps could not be cleared
+            report.progress.show(report.one_line(self.text)[:room] + took)
+        report.progress.show("")
+
+
+def _for_a_program() -> bool:
+    context = click.get_current_context(silent=True)
+    asked = {} if context is None else context.params
+    return bool(asked.get("as_json")) or asked.get("form", "text") != "text"

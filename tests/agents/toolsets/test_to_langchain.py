@@ -6,7 +6,7 @@ import pytest
 
 from vespe import MissingExtra, Toolset, tool
 
-pytest.importorskip("langchain_core", reason="langchain-core is not installed: pip install 'vespe[bridges]'")
+pytest.importorskip("langchain_core", reason="langchain-core is not installed: see the extra vespe[bridges]")
 
 
 @tool(read_only=True)

@@ -8,7 +8,7 @@ import pytest
 from tests.support.chat_model import calling
 from vespe import Toolset, tool
 
-pytest.importorskip("agents", reason="openai-agents is not installed: pip install 'vespe[bridges]'")
+pytest.importorskip("agents", reason="openai-agents is not installed: see the extra vespe[bridges]")
 
 
 @tool(read_only=True)

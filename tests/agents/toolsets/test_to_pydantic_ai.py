@@ -8,7 +8,7 @@ import pytest
 from tests.support.chat_model import calling
 from vespe import Toolset, tool
 
-pytest.importorskip("pydantic_ai", reason="pydantic-ai-slim is not installed: pip install 'vespe[bridges]'")
+pytest.importorskip("pydantic_ai", reason="pydantic-ai-slim is not installed: see the extra vespe[bridges]")
 
 
 @tool(read_only=True)

@@ -42,7 +42,7 @@ def test_without_the_extra_it_says_which_one_and_serves_nothing(project: Path) -
     code = "import sys; sys.modules['jinja2'] = None; from vespe.cli import main; sys.exit(main(['inspect']))"
     done = subprocess.run([sys.executable, "-c", code], cwd=project, capture_output=True, text=True, encoding="utf-8", check=False)
     assert done.returncode == 2
-    assert 'pip install "vespe[inspect]"' in done.stderr
+    assert "vespe[inspect]" in done.stderr and 'pip install ".[inspect]"' in done.stderr
 
 
 def test_a_signal_ends_it_with_what_it_runs(project: Path) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.ondisk import PATIENCE_S, interruptible, python_tool
+from tests.support.terminal import plain, vespe_on_a_terminal
 
 Command = Callable[..., Any]
 GOOD = {"input": {}, "output": 1}
@@ -125,3 +126,11 @@ def test_examples_with_two_kinds_of_expectations_that_exclude_each_other_break_t
         project / ".vespe/tools/tool-one", "one", "return 1", examples=[{"input": {}, "output_pattern": "x", "error": "tool_error"}]
     )
     assert "has both `output_pattern` and `error`" in command("tool", "test").err
+
+
+def test_a_person_sees_what_each_example_was_given_and_how_long_it_took(project: Path) -> None:
+    examples = [{"input": {}, "output": 1}, {"input": {}, "output": 2}]
+    python_tool(project / ".vespe/tools/tool-one", "one", "return 1", examples=examples)
+    shown = vespe_on_a_terminal("tool", "test", cwd=project, NO_COLOR="")
+    assert "\x1b[32mok  \x1b[0m \x1b[1mone\x1b[0m {}  \x1b[2m" in shown and "\x1b[31m\x1b[1mFAIL\x1b[0m" in shown
+    assert "gave 1, expected 2" in plain(shown)

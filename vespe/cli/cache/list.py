@@ -19,8 +19,12 @@ def command(as_json: bool) -> None:
         made = [one.to_json() for one in environments]
         report.emit_json({"kits": [kit.to_json() for kit in found], "environments": made, "bytes": size})
         return
+    if not found and not environments:
+        report.note("nothing is kept: no kit is installed, and no tool has an environment of its own")
+        return
     rows = [(kit.kit_id, kit.digest[:15], kit.size, ", ".join(kit.users) or "nobody known") for kit in found]
-    tables.show(("KIT", "DIGEST", "BYTES", "USED BY"), rows)
+    if rows:
+        tables.show(("KIT", "DIGEST", "BYTES", "USED BY"), rows)
     if environments:
         report.emit("") if rows else None
         used = [time.strftime("%Y-%m-%d", time.localtime(one.used)) for one in environments]

@@ -10,6 +10,7 @@ from vespe import errors
 from vespe.calls.executors.mcp import exchange
 from vespe.calls.executors.mcp.exchange import Server, Surroundings
 from vespe.cli import kit_facts, options, report, tool_review
+from vespe.cli.waiting import waiting
 from vespe.files import atomic
 from vespe.kits import mcp_kits, mcp_lock, roots
 from vespe.kits.imports import client_files
@@ -161,7 +162,8 @@ def asked(kit_id: str, server: JsonObject) -> Draft:
         timeout_s=max(_PATIENCE_S, server.get("timeout_s") or 0),
         allow_hosts=user.allow_hosts,
     )
-    answer = exchange.ask(reach, {}, surroundings, name=kit_id, kit=kit_id).document
+    with waiting(f"asking the server of {kit_id} for its tools"):
+        answer = exchange.ask(reach, {}, surroundings, name=kit_id, kit=kit_id).document
     return mcp_kits.draft(kit_id, server, answer["tools"], about=answer.get("server", {}))
 
 

@@ -8,6 +8,7 @@ import click
 from vespe.adapters import SHAPES, cost
 from vespe.cli import options, report, tables
 from vespe.cli.near import meant
+from vespe.cli.waiting import waiting
 from vespe.errors import UsageError
 from vespe.files import locations
 from vespe.http import client
@@ -51,8 +52,11 @@ def command(source: str, kit_id: str, parent: str | None, update: bool, yes: boo
     target = os.path.join(parent, kit_id)
     writing.check_target(target, update=update)
     selection = Selection(tags=said["tags"], paths=said["paths"], most=said["most"], server=said["server"])
-    imported = recognition.import_from(source, kit_id=kit_id, kind=said["kind"], selection=selection, fetch=_fetch(), follow=said["fetch"])
-    made = writing.written(imported, kit_id)
+    with waiting(f"reading {source}"):
+        imported = recognition.import_from(
+            source, kit_id=kit_id, kind=said["kind"], selection=selection, fetch=_fetch(), follow=said["fetch"]
+        )
+        made = writing.written(imported, kit_id)
     changes: list[compared_versions.Comparison] = []
     with writing.staged(made, parent) as path:
         if update:

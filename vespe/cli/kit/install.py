@@ -1,11 +1,13 @@
 """`vespe kit install`: kits from elsewhere, shown, approved and pinned."""
 
+import contextlib
 import os
 
 import click
 
 from vespe.cli import options, report
 from vespe.cli.kit import review as kit_review
+from vespe.cli.waiting import waiting
 from vespe.files import locations
 from vespe.kits import fetch, install, sources
 from vespe.kits import lock as kit_lock
@@ -44,7 +46,9 @@ def command(
         kit_ids=tuple(dict.fromkeys(kit_ids)),
         allowed_signers=user_config.allowed_signers_file(),
     )
-    with install.prepared([request], progress=report.note) as shown:
+    with contextlib.ExitStack() as held:
+        with waiting(f"fetching {kept.text}"):
+            shown = held.enter_context(install.prepared([request], progress=report.note))
         kits = kit_lock.read_lock(lock)
         for kit in shown.locked:
             install.refuse_conflict(kits, kit)
@@ -53,7 +57,8 @@ def command(
         kit_review.show(shown.reviews, installed=yes)
         if shown.unapproved or any(kits.get(kit.kit_id) != kit for kit in shown.locked):
             options.confirmed(f"Install and approve exactly this, from {report.one_line(kept.text)}?", yes=yes)
-        install.install(shown, lock)
+        with waiting("installing"):
+            install.install(shown, lock)
     if activate and root is not None:
         activation.activate(root, [kit.kit_id for kit in shown.locked])
     for kit in shown.locked:

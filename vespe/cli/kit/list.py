@@ -3,6 +3,7 @@
 import click
 
 from vespe.cli import kit_facts, options, report, tables
+from vespe.cli.waiting import waiting
 from vespe.kits import lock as kit_lock
 from vespe.kits import roots
 from vespe.kits.lock import LockedKit
@@ -35,8 +36,12 @@ def _show_outdated(known: dict[str, JsonObject], root: str | None, *, as_json: b
     from vespe.kits import sync
 
     rows: list[JsonObject] = []
-    for lock, _ in roots.lock_paths(root):
-        for moved in sync.moved_refs(_asked(lock), lock):
+    locks = [lock for lock, _ in roots.lock_paths(root)]
+    for lock in locks:
+        asked = _asked(lock)
+        with waiting("asking the sources"):
+            found = tuple(sync.moved_refs(asked, lock))
+        for moved in found:
             if moved.why:
                 report.warn(f"{moved.source.text} cannot be asked: {moved.why}")
                 continue
@@ -45,6 +50,9 @@ def _show_outdated(known: dict[str, JsonObject], root: str | None, *, as_json: b
             rows += [known.get(kit_id, {"kit_id": kit_id}) | facts for kit_id in moved.kit_ids]
     if as_json:
         report.emit_json({"kits": rows})
+        return
+    if not rows:
+        report.note("no installed kit has another version" if any(map(kit_lock.read_lock, locks)) else "no kit is installed here")
         return
     cells = [(row["kit_id"], row["ref"] or "(default)", row["commit"][:12], _now(row), row["source"]) for row in rows]
     tables.show(("KIT", "REF", "LOCKED", "NOW", "SOURCE"), cells)

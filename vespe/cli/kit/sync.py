@@ -1,5 +1,6 @@
 """`vespe kit sync`: exactly the kits that the lock names, on this machine too."""
 
+import contextlib
 import os
 from collections.abc import Mapping
 
@@ -8,6 +9,7 @@ import click
 from vespe import errors
 from vespe.cli import options, report
 from vespe.cli.kit import add_mcp, review
+from vespe.cli.waiting import waiting
 from vespe.kits import lock as kit_lock
 from vespe.kits import mcp_lock, roots, sync
 from vespe.kits.lock import LockedKit
@@ -33,14 +35,18 @@ def command(locked: bool, user: bool, yes: bool, project_dir: str | None, as_jso
     lock = options.lock_of(project_dir, user=user)
     wanted = kit_lock.read_lock(lock)
     review.confirm_strange(wanted.values(), yes=yes)
-    moved = tuple(one for one in sync.moved_refs(wanted, lock) if one.why or one.commit != one.locked)
+    with waiting("asking the sources"):
+        moved = tuple(one for one in sync.moved_refs(wanted, lock) if one.why or one.commit != one.locked)
     for one in moved:
         report.warn(_said(one))
-    with sync.prepared(wanted, lock, progress=report.note) as shown:
+    with contextlib.ExitStack() as held:
+        with waiting("fetching what is missing"):
+            shown = held.enter_context(sync.prepared(wanted, lock, progress=report.note))
         if shown.unapproved:
             review.show(shown.unapproved, installed=yes)
             options.confirmed("Install and approve exactly this?", yes=yes)
-        sync.apply(shown, lock)
+        with waiting("installing"):
+            sync.apply(shown, lock)
     servers = {} if user else mcp_lock.read(lock)
     made = _made(servers, lock, yes=yes)
     if locked and not user:

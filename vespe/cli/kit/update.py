@@ -1,5 +1,6 @@
 """`vespe kit update`: what another version of installed kits would change, then, once it is approved, that version."""
 
+import contextlib
 import shlex
 from collections.abc import Mapping
 
@@ -7,6 +8,7 @@ import click
 
 from vespe.cli import options, report, tool_review
 from vespe.cli.kit import review as kit_review
+from vespe.cli.waiting import waiting
 from vespe.kits import changes as kit_changes
 from vespe.kits import lock as kit_lock
 from vespe.kits import update as kit_update
@@ -43,9 +45,11 @@ def command(
     lock = options.lock_of(project_dir, user=user)
     wanted = kit_update.chosen(kit_lock.read_lock(lock), kit_ids, ref=ref)
     kit_review.confirm_strange(wanted.values(), yes=yes)
-    with kit_update.prepared(
-        wanted, lock, progress=report.note, signer_change=allow_signer_change, allowed_signers=user_config.allowed_signers_file()
-    ) as update:
+    signers = user_config.allowed_signers_file()
+    with contextlib.ExitStack() as held:
+        with waiting("asking the sources for other versions"):
+            asked = kit_update.prepared(wanted, lock, progress=report.note, signer_change=allow_signer_change, allowed_signers=signers)
+            update = held.enter_context(asked)
         moved = update.moved
         for change in update.changes:
             _show(change)
@@ -53,7 +57,8 @@ def command(
         kit_review.show(unapproved, installed=yes and not dry_run, dry_run=dry_run)
         if moved and not dry_run:
             options.confirmed(f"Update {', '.join(kit.kit_id for kit in moved)} and approve exactly this?", yes=yes)
-            kit_update.apply(update, lock)
+            with waiting("updating"):
+                kit_update.apply(update, lock)
         document = _document(update, dry_run=dry_run)
     for kit in moved:
         at = f"{(update.before[kit.kit_id].commit or '')[:12]} -> {(kit.commit or kit.digest)[:12]}"

@@ -8,6 +8,7 @@ import click
 
 from vespe import defaults, errors
 from vespe.cli import options, report
+from vespe.cli.waiting import waiting
 from vespe.files import atomic
 from vespe.kits import store
 from vespe.models import Entry, Tool
@@ -32,7 +33,8 @@ def command(name: str | None, kit: str | None, compiler: str, check: bool, proje
     tools = _of_kit(kit, name) if kit else _of_project(project_dir, name, trusted=trusted)
     rows, differ = [], 0
     for tool in tools:
-        made = building.build(tool, compiler=shlex.split(compiler))
+        with waiting(f"compiling {tool.name}"):
+            made = building.build(tool, compiler=shlex.split(compiler))
         if made.said and not as_json:
             report.note(made.said)
         path = os.path.join(tool.directory or "", made.path)

@@ -12,6 +12,7 @@ from vespe.calls.log import CallLog
 from vespe.calls.path import CallPath
 from vespe.calls.registry import ToolRegistry
 from vespe.cli import options, report
+from vespe.cli.waiting import waiting
 from vespe.models import Call, JsonObject, Tool
 from vespe.processes.workers import Workers
 from vespe.projects.workspace import open_workspace
@@ -44,7 +45,7 @@ def command(
     seed = random.SystemRandom().getrandbits(32) if seed is None else seed
     log = CallLog(workspace.root, purpose="fuzz")
     path = CallPath(workspace=workspace, registry=ToolRegistry(), trusted=trusted, progress=report.note, log=log)
-    with examples.staged(path, tool) as directory, Workers() as workers:
+    with waiting(f"trying {tool.name} with generated arguments"), examples.staged(path, tool) as directory, Workers() as workers:
         at = replace(path, directory=directory, workers=workers)
         found = fuzzing.fuzz(
             tool,

@@ -10,6 +10,7 @@ from vespe.calls.executors import script_locking
 from vespe.calls.path import CallPath
 from vespe.calls.registry import ToolRegistry
 from vespe.cli import options, report
+from vespe.cli.waiting import waiting
 from vespe.files import atomic
 from vespe.kits import store
 from vespe.models import JsonObject, Tool
@@ -40,7 +41,8 @@ def command(name: str | None, check: bool, trusted: bool, project_dir: str | Non
                 locked(atomic.read_bytes(place, limit=MAX_BYTES), metadata, path=place)
             else:
                 report.note(f"locking {', '.join(metadata.dependencies)} for {tool.name}")
-                made = script_locking.lock_of(source, metadata, environment=os.environ)
+                with waiting(f"locking the packages of {tool.name}"):
+                    made = script_locking.lock_of(source, metadata, environment=os.environ)
                 atomic.write_atomic(place, made)
                 packages = len(locked(made, metadata, path=place))
                 done.append((place, packages, {"tool": tool.name, "uid": tool.uid, "lock": place, "packages": packages}))

@@ -9,6 +9,7 @@ from vespe.calls.path import CallPath
 from vespe.calls.registry import ToolRegistry
 from vespe.calls.sandboxing import machine
 from vespe.cli import options, report
+from vespe.cli.waiting import waiting
 from vespe.projects.workspace import open_workspace
 from vespe.tools import authoring
 
@@ -30,7 +31,8 @@ def command(name: str, write: bool, trusted: bool, project_dir: str | None, as_j
     workspace = open_workspace(project_dir)
     tool = workspace.tool(name)
     path = CallPath(workspace=workspace, registry=ToolRegistry(), trusted=trusted, log=CallLog(workspace.root, purpose="observe"))
-    found = observing.observe(path, tool)
+    with waiting(f"trying what {tool.name} needs"):
+        found = observing.observe(path, tool)
     if write:
         authoring.write_config(tool, {**tool.document, "permissions": found.permissions})
     if as_json:

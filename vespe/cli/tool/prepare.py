@@ -7,6 +7,7 @@ from vespe.calls.executors import python_script
 from vespe.calls.path import CallPath
 from vespe.calls.registry import ToolRegistry
 from vespe.cli import options, report
+from vespe.cli.waiting import waiting
 from vespe.projects.workspace import open_workspace
 
 
@@ -25,7 +26,7 @@ def command(trusted: bool, project_dir: str | None, as_json: bool) -> int:
             continue
         try:
             tool = workspace.load(entry)
-            with path.approved(tool) as approved:
+            with path.approved(tool) as approved, waiting(f"making the environment of {tool.name}"):
                 python = python_script.prepared(approved, path.context(approved))
         except errors.VespeError as error:
             failed.append(error)

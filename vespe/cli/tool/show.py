@@ -37,7 +37,7 @@ def document_of(tool: Tool) -> JsonObject:
 
 def _show(tool: Tool) -> None:
     runs = tool.implementation.type if tool.implementation else "in-process"
-    report.emit(f"{tool.name}  ({runs}, {tool.scope})")
+    report.emit_styled(f"{click.style(report.one_line(tool.name), bold=True)}  ({runs}, {report.one_line(tool.scope)})")
     report.emit(f"  uid   {tool.uid}")
     report.emit(f"  path  {tool.directory}")
     for effect, why in effects_of(tool).items():
@@ -58,7 +58,8 @@ def _show(tool: Tool) -> None:
     if tool.secrets:
         report.emit(f"Secrets: {', '.join(tool.secrets)}")
     if text := tool.documentation:
-        report.emit(f"\n{text.rstrip()}")
+        report.emit("")
+        report.emit_markdown(text.rstrip())
 
 
 def _wrapped(text: str, indent: str = "") -> str:

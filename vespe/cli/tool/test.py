@@ -2,8 +2,10 @@
 
 import gc
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Final
 
 import click
 
@@ -14,11 +16,15 @@ from vespe.calls.log import CallLog
 from vespe.calls.path import CallPath
 from vespe.calls.registry import ToolRegistry
 from vespe.cli import junit, options, report
+from vespe.cli.waiting import waiting
 from vespe.documents import strict_json
 from vespe.files import atomic
 from vespe.models import JsonObject, Tool
 from vespe.processes.workers import Workers
 from vespe.projects.workspace import Workspace, open_workspace
+
+_GIVEN: Final = 48
+"""Letters of an example's arguments that a person is shown of it."""
 
 
 @click.command("test", epilog="Example: vespe tool test write_file read_file --junit results.xml")
@@ -59,12 +65,13 @@ def command(
     tools = [examples.begun(tool) for tool in tools] if update else tools
     if not as_json:
         _show(results)
-    with Workers() as workers:
+    with waiting(f"testing {report.count(len(tools), 'tool')}") as tell, Workers() as workers:
         path = replace(path, workers=workers)
-        for tool, found in zip(tools, examples.run_all(path, tools, jobs=jobs or os.cpu_count() or 1), strict=True):
+        for done, (tool, found) in enumerate(zip(tools, examples.run_all(path, tools, jobs=jobs or os.cpu_count() or 1), strict=True), 1):
             results += _recorded(tool, found) if update else found
+            tell(f"tested {done} of {report.count(len(tools), 'tool')}")
             if not as_json:
-                _show(found)
+                _show(found, tool)
     if junit_file is not None:
         atomic.write_atomic(junit_file, junit.junit_xml("vespe tool test", [*_cases(results)]), durable=False)
     _summarise(tools, results, as_json=as_json)
@@ -123,10 +130,24 @@ def _pointer(result: ExampleResult) -> str:
     return f"/examples/{result.index}" if result.index >= 0 else ""
 
 
-def _show(found: Sequence[ExampleResult]) -> None:
+def _show(found: Sequence[ExampleResult], tool: Tool | None = None) -> None:
+    """Print a line for each example: its pointer for a script, its arguments and its time for a person."""
     for result in found:
+        if sys.stdout.isatty():
+            _show_styled(result, tool)
+            continue
         said = f"{'ok  ' if result.passed else 'FAIL'} {result.tool} {_pointer(result)}".rstrip()
         report.emit(said + (f": {result.problem}" if result.problem else ""))
+
+
+def _show_styled(result: ExampleResult, tool: Tool | None) -> None:
+    mark = click.style("ok  ", fg="green") if result.passed else click.style("FAIL", fg="red", bold=True)
+    said = f"{mark} {click.style(report.one_line(result.tool), bold=True)}"
+    if tool is not None and result.index >= 0:
+        given = report.json_line(tool.examples[result.index].get("input", {}))
+        took = click.style(f"{result.duration_ms:.0f} ms", dim=True)
+        said += f" {given if len(given) <= _GIVEN else given[: _GIVEN - 1] + '…'}  {took}"
+    report.emit_styled(said + (f"\n     {report.one_line(result.problem)}" if result.problem else ""))
 
 
 def _cases(results: Sequence[ExampleResult]) -> Iterator[junit.Case]:
