@@ -3,8 +3,9 @@
 import ast
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -12,6 +13,7 @@ import pytest
 import vespe
 from vespe.cli import group as root
 
+Command = Callable[..., Any]
 ROOT = Path(vespe.__file__).resolve().parent.parent
 NAMED = re.compile(r"`vespe((?: [^`]*)?)`")
 AT_ONCE = re.compile(r"vespe ((?:[a-z][a-z-]*)(?: .*)?)", re.DOTALL)
@@ -74,6 +76,35 @@ def test_every_command_that_is_named_can_be_typed() -> None:
     said = [*named()]
     wrong = [f"{place}: vespe{line}: {why}" for place, line, whole in said if (why := problem(line, whole=whole))]
     assert wrong == [] and sum(whole for _, _, whole in said) > 40
+
+
+def test_a_word_that_is_near_one_of_a_list_is_told_wherever_a_word_is_chosen(command: Command, project: Path) -> None:
+    (project / "tools.json").write_text('{"tools": [{"name": "get_pet", "inputSchema": {"type": "object"}}]}', encoding="utf-8")
+    command("kit", "activate", "file_io_without_git")
+    near = {
+        "config set aprovals.deny x": "approvals",
+        "config set providers.mine.api opnai": "openai",
+        "config set providers.mine.base_ulr x": "base_url",
+        "agent run --provider olama --model x hi": "ollama",
+        "kit deactivate file_io": "file_io_without_git",
+        "kit activate file_io_wihtout_git": "file_io_without_git",
+        "tool import tools.json getpet": "get_pet",
+        "tool show raed_file": "read_file",
+        "lint --select scema": "schema",
+        "lint --target opnai": "openai",
+        "export --as opnai": "openai",
+        "tool create x --type python": "python_script",
+        "connect cursr": "cursor",
+        "kit import x --id y --kind opnapi": "openapi",
+        "help exitcodes": "exit-codes",
+        "tool list --size --as antropic": "anthropic",
+        "agent run --approve al hi": "all",
+        "schema tol": "tool",
+        "batch read_file tools.json --on dsk -o y": "dask",
+    }
+    said = {line: command(*line.split()).err for line in near}
+    wrong = {line: said[line] for line, word in near.items() if "did you mean" not in said[line] or word not in said[line]}
+    assert wrong == {}
 
 
 @pytest.mark.parametrize("line", [" kit sink", " trust --yess", " tool copy", " kit", " export --as API"])

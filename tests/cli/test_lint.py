@@ -1,18 +1,14 @@
 """`vespe lint` as people and scripts use it."""
 
 import json
-import os
-import pty
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.conftest import Said
 from tests.support.ondisk import write_tool
+from tests.support.terminal import vespe_on_a_terminal
 
 Command = Callable[..., Said]
 MCP = {"tools": [{"name": "read_x", "description": "Read one thing from the store.", "inputSchema": {"type": "dict", "properties": {}}}]}
@@ -145,18 +141,8 @@ def test_linting_needs_no_trust_and_asks_nothing(command: Command, project: Path
     assert command("lint").code in (0, 1)
 
 
-def test_a_terminal_shows_progress_and_a_pipe_does_not(project: Path) -> None:
-    for number in range(400):
-        write_tool(project / ".vespe" / "tools" / f"tool-{number}", f"tool_{number}")
-    leader, follower = pty.openpty()
-    done: Any = subprocess.run([sys.executable, "-m", "vespe", "lint"], cwd=project, stdout=subprocess.PIPE, stderr=follower, check=False)
-    os.close(follower)
-    shown = b""
-    try:
-        while piece := os.read(leader, 65536):
-            shown += piece
-    except OSError:
-        pass
-    os.close(leader)
-    assert b" tools" in shown and b"\r" in shown and b"\x1b[K" in shown
-    assert b"\r" not in done.stdout
+def test_a_terminal_shows_progress_and_a_pipe_does_not(command: Command, project: Path) -> None:
+    tools = [{"name": f"tool_{number}", "description": "Do it.", "inputSchema": {"type": "object"}} for number in range(3000)]
+    (project / "tools.json").write_text(json.dumps({"tools": tools}), encoding="utf-8")
+    assert "\r\x1b[Klinting, " in vespe_on_a_terminal("lint", "tools.json", "--select", "schema", cwd=project, NO_COLOR="")
+    assert "linting" not in command("lint", "tools.json", "--select", "schema").err

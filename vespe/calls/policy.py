@@ -9,6 +9,7 @@ from vespe.calls import policy_answers
 from vespe.calls.path import CallPath, itself
 from vespe.calls.policy_answers import KeptAnswer
 from vespe.calls.policy_rules import Rule, flow_of, read_rules, tightening
+from vespe.documents.near import meant
 from vespe.errors import InvalidArguments, UsageError
 from vespe.models import JsonObject, Tool
 from vespe.projects import project as projects
@@ -76,7 +77,7 @@ class CallPolicy:
         taint: Taint | None = None,
     ) -> None:
         if policy not in POLICIES:
-            raise UsageError(f"{policy!r} is not a policy for calls: it is one of {', '.join(POLICIES)}")
+            raise UsageError(f"{policy!r} is not a policy for calls: it is one of {', '.join(POLICIES)}", hint=meant(policy, POLICIES))
         self._rules = tuple(rules)
         self._policy, self._root, self._ask = policy, root, ask
         self._flow, self._taint = flow, taint or Taint()

@@ -85,7 +85,7 @@ class LazyGroup(click.Group):
         return ALIASES.get("" if self.table is VERBS else str(self.name), {})
 
     def _meant(self, ctx: click.Context, name: str) -> str:
-        from vespe.cli.near import near
+        from vespe.documents.near import near
 
         known = {verb: verb for verb in self.table} | self.aliases
         found = list(dict.fromkeys(known[word] for word in near(name, known)))

@@ -170,7 +170,7 @@ def _said(error: click.ClickException) -> str:
 
 def _meant(error: click.ClickException) -> str:
     """Return a question that names the nearest words, where a word of a list was mistyped."""
-    from vespe.cli.near import meant
+    from vespe.documents.near import meant
 
     if isinstance(error, click.NoSuchOption):
         return meant(error.option_name, error.possibilities or ())

@@ -6,7 +6,8 @@ from typing import Final
 import click
 
 from vespe import errors
-from vespe.cli import near, report
+from vespe.cli import report
+from vespe.documents import near
 
 TOPICS: Final = {
     "exit-codes": """\

@@ -45,7 +45,8 @@ def resolve(session: Session, url: str, ref: str | None) -> RemoteRef:
     if ref is None:
         raise NotFound(f"{session.what} has no commits yet", hint="commit the kit first, then try again")
     known = sorted(name.removeprefix("refs/tags/") for name in advertised if name.startswith("refs/tags/") and not name.endswith("^{}"))
-    hint = f"its tags: {', '.join(known[-5:])}" if known else "name a branch, a tag or a whole commit id"
+    more = f"{len(known) - 5} earlier ones, " if len(known) > 5 else ""
+    hint = f"its tags: {more}{', '.join(known[-5:])}" if known else "name a branch, a tag or a whole commit id"
     raise NotFound(f"{session.what} has neither a tag nor a branch {ref!r}", hint=hint)
 
 

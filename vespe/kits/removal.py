@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from vespe import defaults
+from vespe.documents.near import listed
 from vespe.errors import InvalidDocument, KitNotFound, Refused, StorageError
 from vespe.files import atomic, locations, staging
 from vespe.kits import create as kit_create
@@ -48,7 +49,7 @@ def refuse_others(kit_id: str) -> None:
         raise Refused(str(error), hint=_HINT) from None
     tools = {file.partition("/")[0] for file in files if file.endswith(f"/{defaults.CONFIG_FILE}") and file.count("/") == 1}
     if foreign := [file for file in files if file not in _MADE and file.partition("/")[0] not in tools]:
-        raise Refused(f"{path} holds what Vespe did not make: {'; '.join(foreign[:8])}", hint=_HINT)
+        raise Refused(f"{path} holds what Vespe did not make: {listed(foreign, most=8)}", hint=_HINT)
 
 
 def remove_own(kit_id: str) -> str:
@@ -124,4 +125,4 @@ def refuse_foreign(kit: LockedKit) -> None:
             raise Refused(f"{link} is a symbolic link, so nothing behind it is removed", hint="take the link away, and try again")
     foreign = [change for change in store.differences(kit.digest, kit.kit_id) if change.startswith("added ")]
     if os.path.isdir(path) and foreign:
-        raise Refused(f"{path} holds what was not installed: {'; '.join(foreign[:8])}", hint="move it away, and try again")
+        raise Refused(f"{path} holds what was not installed: {listed(foreign, most=8)}", hint="move it away, and try again")

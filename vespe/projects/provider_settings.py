@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field, fields
 from typing import Final
 
+from vespe.documents.near import choice
 from vespe.documents.pointers import escape_pointer
 from vespe.errors import InvalidDocument, Refused, UsageError
 from vespe.http.addresses import Url, parse_url
@@ -74,9 +75,9 @@ def refuse_unusable(key: str, value: JsonValue) -> None:
         for name, item in value.items():
             refuse_unusable(f"{key}.{name}", item)
     if len(parts) > 2 and parts[2] not in KEYS:
-        raise UsageError(f"a provider has no setting {parts[2]!r}", hint=f"there are {', '.join(KEYS)}")
+        raise UsageError(f"a provider has no setting {parts[2]!r}", hint=choice(parts[2], KEYS))
     if len(parts) == 3 and parts[2] == "api" and value not in APIS:
-        raise UsageError(f"{value!r} is no API of a provider", hint=f"there are {', '.join(APIS)}")
+        raise UsageError(f"{value!r} is no API of a provider", hint=choice(str(value), APIS))
     if len(parts) == 3 and parts[2] == "base_url" and isinstance(value, str):
         endpoint_url(value)
 

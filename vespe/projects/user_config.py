@@ -8,6 +8,7 @@ from typing import Final
 
 from vespe import defaults
 from vespe.documents import fields, strict_json
+from vespe.documents.near import meant
 from vespe.documents.pointers import escape_pointer
 from vespe.errors import InvalidDocument, NotFound, UsageError
 from vespe.files import atomic, locations
@@ -179,7 +180,8 @@ def _is_private(key: str) -> bool:
 def _parts(key: str) -> list[str]:
     parts = key.split(".")
     if parts[0] not in KEYS or not all(parts):
-        raise UsageError(f"there is no setting {key!r}", hint=f"the settings are {', '.join(KEYS)}; write secrets.NAME for one secret")
+        hint = meant(parts[0], KEYS) or f"the settings are {', '.join(KEYS)}; write secrets.NAME for one secret"
+        raise UsageError(f"there is no setting {key!r}", hint=hint)
     return parts
 
 

@@ -121,3 +121,10 @@ def test_types_of_a_programming_language_are_refused_with_what_mends_them(comman
 def test_a_file_of_something_else_makes_no_tool(command: Command, project: Path) -> None:
     said = command("tool", "import", write(project, {"name": "package", "version": "1.0.0", "dependencies": {}}))
     assert said.code == 4 and "it holds 'name', 'version', 'dependencies'" in said.err
+
+
+@pytest.mark.parametrize("text", ["openapi: 3.0.0\n", '{"openapi": "3.0.0", "paths": {}}'])
+def test_an_apis_description_is_told_the_command_that_takes_it(command: Command, project: Path, text: str) -> None:
+    (project / "api").write_text(text, encoding="utf-8")
+    said = command("tool", "import", "api")
+    assert said.code == 4 and "`vespe kit import SOURCE --id KIT`" in said.err

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from vespe.agents.providers.base import LLMProvider
+from vespe.documents.near import meant
 from vespe.errors import InvalidDocument, UsageError
 from vespe.projects import provider_settings, user_config
 
@@ -36,10 +37,9 @@ def provider_class(name: str) -> Callable[..., LLMProvider]:
 def _named(name: str) -> Any:
     user = user_config.load_user_config()
     if name not in user.providers:
-        known = ", ".join(provider_names())
-        raise UsageError(
-            f"there is no provider {name!r}", hint=f"there are {known}; or name one: vespe config set providers.NAME.api openai"
-        )
+        known = provider_names()
+        hint = meant(name, known) or f"there are {', '.join(known)}; or name one: vespe config set providers.NAME.api openai"
+        raise UsageError(f"there is no provider {name!r}", hint=hint)
     settings = provider_settings.read_settings(name, user.providers[name], path=user.path)
     for key, example in (("api", "openai"), ("base_url", "https://HOST/v1")):
         if not getattr(settings, key):

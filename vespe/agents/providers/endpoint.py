@@ -87,7 +87,8 @@ def _attempt(
         except http_client.ConnectionLost as error:
             raise failures.broken(there.who, str(error), at_once=not limits.dialled) from error
         except ToolExecutionError as error:
-            raise failures.broken(there.who, error.message) from error
+            here = "is it running? `ollama serve` starts it" if there.who == "ollama" else "see that its address is right, and that it runs"
+            raise failures.broken(there.who, error.message, hint=here) from error
         if first is None:
             headers = dict(reversed(opened.headers))
             raise failures.of_status(opened.status, headers, _body(opened, limits), who=there.who, secrets=there.secrets)

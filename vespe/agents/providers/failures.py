@@ -33,9 +33,9 @@ def of_status(status: int, headers: Mapping[str, str], body: bytes, *, who: str,
     return error
 
 
-def broken(who: str, why: str, *, at_once: bool = False) -> ProviderError:
+def broken(who: str, why: str, *, at_once: bool = False, hint: str = "") -> ProviderError:
     """Return the error of a connection that was not made, or ended before the first byte; `at_once` asks for a retry without a wait."""
-    error = ProviderError(f"{who} gave no answer: {why}", transient=True)
+    error = ProviderError(f"{who} gave no answer: {why}", transient=True, hint=hint)
     error.retry_after_s = 0.0 if at_once else None
     return error
 

@@ -8,6 +8,7 @@ from vespe.calls.batch.items import Item, ItemOutcome, is_repeatable, unknown
 from vespe.calls.batch.local import Plan, run_batch
 from vespe.calls.batch.outcomes_file import OutcomesFile
 from vespe.calls.path import CallPath
+from vespe.documents.near import meant
 from vespe.errors import UsageError
 from vespe.models import Call, Outcome, Tool
 from vespe.processes.workers import Workers
@@ -22,7 +23,7 @@ def run_on(engine: str, items: Iterable[Item], tool: Tool, path: CallPath, plan:
     """
     name, _, address = engine.partition("://")
     if name not in ENGINES or (name == "local" and "://" in engine) or ("://" in engine and not address):
-        raise UsageError(f"there is no engine {engine!r}", hint=f"one of {', '.join(ENGINES)}, or dask://HOST:PORT")
+        raise UsageError(f"there is no engine {engine!r}", hint=meant(name, ENGINES) or f"one of {', '.join(ENGINES)}, or dask://HOST:PORT")
     if name == "dask":
         from vespe.calls.batch.dask_cluster import run_on_dask
 

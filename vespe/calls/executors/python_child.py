@@ -212,7 +212,8 @@ def _function(message: "dict[str, Any]") -> "Callable[..., Any]":
     where = _relative(path, directory)
     if function is None:
         names = [name for name, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__ and callable(value)]
-        has = f"; it has {', '.join(sorted(names)[:8])}" if names else ""
+        more = f" and {len(names) - 8} more" if len(names) > 8 else ""
+        has = f"; it has {', '.join(sorted(names)[:8])}{more}" if names else ""
         raise Failed("tool", f"{where} has no function {entrypoint!r}{has}")
     if not callable(function) or isinstance(function, type):
         raise Failed("tool", f"{entrypoint!r} in {where} is not a function but of type {type(function).__name__}")

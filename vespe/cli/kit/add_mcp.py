@@ -11,6 +11,7 @@ from vespe.calls.executors.mcp import exchange
 from vespe.calls.executors.mcp.exchange import Server, Surroundings
 from vespe.cli import kit_facts, options, report, tool_review
 from vespe.cli.waiting import waiting
+from vespe.documents.near import listed, meant
 from vespe.files import atomic
 from vespe.kits import mcp_kits, mcp_lock, roots
 from vespe.kits.imports import client_files
@@ -245,7 +246,8 @@ def _add_all(file: str, name: str | None, *, timeout_s: float | None, root: str 
 def _named(found: list[Found], name: str, file: str) -> list[Found]:
     wanted = [one for one in found if name in (one.name, one.kit_id)] or (found if len(found) == 1 else [])
     if not wanted:
-        raise errors.UsageError(f"{file} names no server {name!r}", hint=f"it names {', '.join(one.name for one in found[:12])}")
+        names = [one.name for one in found]
+        raise errors.UsageError(f"{file} names no server {name!r}", hint=meant(name, names) or f"it names {listed(names)}")
     return wanted
 
 

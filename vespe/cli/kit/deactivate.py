@@ -4,6 +4,7 @@ import click
 
 from vespe import errors
 from vespe.cli import options, report
+from vespe.documents.near import meant
 from vespe.projects import project
 from vespe.projects.workspace import find_root
 
@@ -18,7 +19,8 @@ def command(kit_ids: tuple[str, ...], project_dir: str | None, as_json: bool) ->
     active = project.read_config(root).active_kits
     for kit_id in kit_ids:
         if kit_id not in active:
-            raise errors.NotFound(f"the kit {kit_id!r} is not active here", hint=f"active: {', '.join(active) or 'none'}")
+            hint = meant(kit_id, active) or f"active: {', '.join(active) or 'none'}"
+            raise errors.NotFound(f"the kit {kit_id!r} is not active here", hint=hint)
     config = project.set_active(root, kit_ids, active=False)
     if as_json:
         report.emit_json({"active_kits": list(config.active_kits)})

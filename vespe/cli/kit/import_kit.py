@@ -7,8 +7,8 @@ import click
 
 from vespe.adapters import SHAPES, cost
 from vespe.cli import options, report, tables
-from vespe.cli.near import meant
 from vespe.cli.waiting import waiting
+from vespe.documents.near import meant
 from vespe.errors import UsageError
 from vespe.files import locations
 from vespe.http import client

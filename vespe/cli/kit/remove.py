@@ -8,6 +8,7 @@ import click
 
 from vespe.cli import kit_facts, options, report
 from vespe.cli.kit import review
+from vespe.documents.near import near
 from vespe.errors import KitNotFound, NotFound
 from vespe.files import atomic
 from vespe.kits import lock as kit_lock
@@ -73,7 +74,7 @@ def _sorted_out(kit_ids: Sequence[str], known: Mapping[str, LockedKit], root: st
             removal.recover()
             store.recover()  # of one that was killed when the kit was out of the lock, and its bytes were not gone yet
             _refuse_elsewhere(kit_id, root)
-            raise KitNotFound(kit_id, close=sorted(known)[:3])
+            raise KitNotFound(kit_id, close=near(kit_id, known))
         removal.refuse_others(kit_id)
     for kit_id in locked:
         kit_removal.refuse_foreign(known[kit_id])

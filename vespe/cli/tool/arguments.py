@@ -7,6 +7,7 @@ from vespe import defaults, errors
 from vespe.calls.path import parsed_arguments
 from vespe.cli.signature import inputs
 from vespe.documents import strict_json
+from vespe.documents.near import meant
 from vespe.files import atomic
 from vespe.models import JsonObject, JsonValue, Tool
 
@@ -54,8 +55,6 @@ def as_pairs(tool: Tool, words: Sequence[str]) -> list[str]:
 
 def _input_of(tool: Tool, option: str) -> tuple[str, bool]:
     """Return the input that an option names, and whether it is the `--no-` form of a boolean."""
-    from vespe.cli.near import meant
-
     names = [key for key, _, _ in inputs(tool.input_schema)]
     known = {form: key for key in names for form in (key.replace("_", "-"), key)}
     if option in known:

@@ -12,6 +12,7 @@ from vespe import defaults, errors
 from vespe.adapters import definition_shapes
 from vespe.cli import options, report
 from vespe.documents import strict_json
+from vespe.documents.near import listed, near
 from vespe.files import atomic
 from vespe.models import JsonObject, JsonValue, Tool
 from vespe.processes.signals import uninterruptible
@@ -23,6 +24,8 @@ from vespe.tools.drafts import Draft, check_name
 
 _MAX_BYTES: Final = 16 * defaults.MAX_FILE_BYTES
 _OUTSIDE_NAMES: Final = re.compile(r"[^A-Za-z0-9_-]")
+_MEND: Final = "`vespe lint FILE` tells more, and with --fix mends what is safe; or say behind FILE which tools to import"
+_ELSE: Final = "`vespe kit import SOURCE --id KIT` takes an API's description (OpenAPI, JSON or YAML), a manual or a directory of tools"
 _ANY_UID: Final = "tool-" + "0" * 32
 """Stands for the uid, which a tool gets only when it is made."""
 
@@ -82,16 +85,26 @@ def _drafts(file: str, names: tuple[str, ...]) -> list[Draft]:
         raise errors.InvalidDocument(
             "; ".join(problems) or "holds no definition of a tool",
             path=path,
-            hint="`vespe lint FILE` tells more, and with --fix mends what is safe; or say behind FILE which tools to import",
+            hint="`vespe lint FILE` tells more, and with --fix mends what is safe; or say behind FILE which tools to import"
+            if problems
+            else _ELSE,
         )
     return drafts
 
 
 def _definitions(file: str, path: str, names: tuple[str, ...]) -> list[tuple[str, JsonValue]]:
     data = sys.stdin.buffer.read(_MAX_BYTES + 1) if file == "-" else atomic.read_bytes(os.path.realpath(file), limit=_MAX_BYTES)
-    found = list(definition_shapes.definitions_in(strict_json.parse_json(data, path=path, limit=_MAX_BYTES)))
-    if missing := [name for name in names if name not in [_name(definition) for _, definition in found]]:
-        raise errors.ToolNotFound(missing[0], searched=(path,), close=[str(_name(definition)) for _, definition in found[:5]])
+    try:
+        document = strict_json.parse_json(data, path=path, limit=_MAX_BYTES)
+    except errors.InvalidDocument as error:
+        raise errors.InvalidDocument(error.reason, path=path, line=error.line, column=error.column, hint=_ELSE) from None
+    if isinstance(document, dict) and not document.keys().isdisjoint(("openapi", "swagger")):
+        raise errors.InvalidDocument("describes an API, and holds no definitions of tools", path=path, hint=_ELSE)
+    found = list(definition_shapes.definitions_in(document))
+    known = [str(_name(definition)) for _, definition in found]
+    if missing := [name for name in names if name not in known]:
+        close = near(missing[0], known)
+        raise errors.ToolNotFound(missing[0], searched=(path,), close=close, hint="" if close else f"it defines {listed(known)}")
     return [(pointer, definition) for pointer, definition in found if not names or _name(definition) in names]
 
 

@@ -7,8 +7,8 @@ import click
 
 from vespe import errors
 from vespe.cli import options, report, tables
-from vespe.cli.near import near
 from vespe.cli.signature import signature
+from vespe.documents.near import near
 from vespe.models import JsonObject, Tool
 from vespe.projects.resolver import Row
 from vespe.projects.workspace import Workspace, open_workspace

@@ -8,7 +8,7 @@ from vespe import errors
 from vespe.adapters import SHAPES, cost
 from vespe.adapters.cost import CHARACTERS_PER_TOKEN, Size
 from vespe.cli import report, tables
-from vespe.cli.near import meant
+from vespe.documents.near import meant
 from vespe.models import JsonObject, Row
 from vespe.projects.workspace import Workspace
 

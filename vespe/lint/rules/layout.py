@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from vespe import defaults
+from vespe.documents.near import listed
 from vespe.documents.pointers import pointer_to
 from vespe.errors import InvalidDocument, StorageError
 from vespe.files import atomic
@@ -102,7 +103,7 @@ def _entrypoint(subject: Subject) -> Iterator[Found]:
                 message=f"{path} has no function called {short(entrypoint)}",
                 fix=f"did you mean {close[0]}?"
                 if close
-                else f"write the function, or name one of {', '.join(list(names.functions)[:5]) or 'its own'}",
+                else f"write the function, or name one of {listed(names.functions, most=5) or 'its own'}",
             )
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, Literal, TypeAlias
 
+from vespe.documents.near import listed
 from vespe.documents.pointers import pointer_to
 from vespe.models import JsonObject, JsonValue, Tool
 from vespe.records import dataclass
@@ -96,7 +97,7 @@ def _description(old: Contract, new: Contract) -> Iterator[Change]:
 def _command(old: Contract, new: Contract) -> Iterator[Change]:
     if old.command != new.command:
         places = [pointer_to(("implementation_details", *steps)) for steps, _, _ in differences(old.command, new.command)]
-        message = f"what runs is different ({', '.join(places[:5])}), and what it does cannot be read from that"
+        message = f"what runs is different ({listed(places, most=5)}), and what it does cannot be read from that"
         yield Change(part="command", verdict="unknown", message=message, pointer="/implementation_details")
 
 

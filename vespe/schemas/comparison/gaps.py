@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, TypeAlias
 
+from vespe.documents.near import listed
 from vespe.documents.pointers import steps_of
 from vespe.models import JsonValue
 from vespe.records import dataclass
@@ -103,7 +104,7 @@ class _Search:
             lost = [value for value in values if self._narrower.allows((alone,), value) is not True]
             if lost:
                 keyword = next(keyword for keyword in group if keyword in schema)
-                said = ", ".join(map(short, lost[:5]))
+                said = listed(map(short, lost), most=5)
                 yield Gap(steps=(*steps, keyword), message=f"{said} is not allowed by `{keyword}`", witness=_first(map(lift, lost)))
 
     def _at(self, case: Case, schema: Any, steps: Steps, lift: Lift, group: tuple[str, ...]) -> Iterator[Gap]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from vespe.cli.near import meant, near
+from vespe.documents.near import choice, listed, meant, near
 
 TYPES = ["python_script", "shell_command", "http_request"]
 
@@ -25,3 +25,12 @@ def test_a_beginning_or_a_slip_of_the_keys_finds_the_word(word: str, found: list
 def test_what_is_near_is_said_as_a_question_and_nothing_is_said_of_what_is_not() -> None:
     assert meant("claude", ["claude-code", "claude-desktop", "zed"]) == "did you mean claude-code or claude-desktop?"
     assert meant("emacs", ["claude-code", "zed"]) == ""
+
+
+def test_a_list_that_is_cut_says_how_many_are_left_out() -> None:
+    assert listed("abc", most=3) == "a, b, c" and listed("abcde", most=3) == "a, b, c and 2 more"
+
+
+def test_a_hint_names_the_nearest_word_else_every_word() -> None:
+    assert choice("http", TYPES) == "did you mean http_request?"
+    assert choice("zzz", TYPES) == "there are python_script, shell_command, http_request"

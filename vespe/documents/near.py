@@ -19,3 +19,16 @@ def meant(word: str, known: Iterable[str]) -> str:
     """Return `did you mean x or y?`, or "" where nothing is near."""
     found = near(word, known)
     return f"did you mean {' or '.join(found)}?" if found else ""
+
+
+def listed(words: Iterable[str], *, most: int = 12) -> str:
+    """Return words as a list that says how many it leaves out: `a, b and 3 more`."""
+    every = list(words)
+    rest = len(every) - most
+    return f"{', '.join(every[:most])} and {rest} more" if rest > 0 else ", ".join(every)
+
+
+def choice(word: str, known: Iterable[str]) -> str:
+    """Return a hint for a word that is not in a list: the nearest of its words, else all of them."""
+    words = list(known)
+    return meant(word, words) or f"there are {listed(words, most=40)}"
