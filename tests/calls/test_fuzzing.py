@@ -53,7 +53,9 @@ def breaks_past(limit: int) -> Callable[[JsonObject], Outcome]:
 
 
 def test_the_arguments_are_made_small_and_stand_in_a_command() -> None:
-    (finding,) = fuzz(TOOL, breaks_past(5), seconds=2, seed=1).findings
+    # A loaded machine makes few calls in two seconds: then it has more of them.
+    tries = (fuzz(TOOL, breaks_past(5), seconds=seconds, seed=1).findings for seconds in (2, 10, 60))
+    (finding,) = next(findings for findings in tries if findings)
     assert finding.kind == "crash" and finding.arguments == {"n": 6}
     assert finding.command == """vespe tool run t --args '{"n":6}'"""
 
