@@ -6,7 +6,7 @@ import threading
 from types import TracebackType
 from typing import Any
 
-from tests.support.mcp_servers import Stateful
+from tests.support.mcp_servers import Quick, Stateful
 from vespe.calls.executors.mcp import exchange
 from vespe.calls.executors.mcp.exchange import Answer, Server, Surroundings
 from vespe.calls.executors.mcp.sessions import Sessions
@@ -19,8 +19,7 @@ class Client:
     def __init__(self, server: Stateful, sessions: Sessions | None = None, **environment: str) -> None:
         self.server, self.sessions = server, sessions or Sessions()
         self._environment = {"PATH": os.environ["PATH"], **environment}
-        listed = exchange.ask(self._reach(), {}, self._surroundings(), name="list", kit="stateful").document["tools"]
-        self._digests = {tool["name"]: mcp_definitions.digest(tool) for tool in listed}
+        self._digests = {tool["name"]: mcp_definitions.digest(tool) for tool in self._listed()}
 
     def __enter__(self) -> "Client":
         return self
@@ -43,6 +42,13 @@ class Client:
         """Kill the server's process."""
         for line in self.server.processes():
             os.kill(int(line.split()[0]), signal.SIGKILL)
+
+    def _listed(self) -> list[dict[str, Any]]:
+        if isinstance(self.server, Quick):
+            return self.server.definitions
+        answer = exchange.ask(self._reach(), {}, self._surroundings(), name="list", kit="stateful")
+        listed: list[dict[str, Any]] = answer.document["tools"]
+        return listed
 
     def _reach(self) -> Server:
         return Server(command=self.server.command)

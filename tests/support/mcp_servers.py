@@ -5,7 +5,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 from uuid import uuid4
 
 from tests.support.ondisk import PATIENCE_S
@@ -191,3 +191,102 @@ class Stateful:
                 return False
             time.sleep(0.05)
         return True
+
+
+_QUICK = """
+import json, os, subprocess, sys, threading, time
+MARKER, LISTED = sys.argv[1:]
+cancelled, saying, counted = {}, threading.Lock(), []
+
+def say(number, **what):
+    data = json.dumps({"jsonrpc": "2.0", "id": number} | what, ensure_ascii=False).encode() + b"\\n"
+    with saying:
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+
+def mark(text):
+    open(LISTED + "." + text, "w").close()
+
+def later(number, text, seconds):
+    mark(text)
+    if not cancelled[number].wait(seconds):
+        answer(number, text)
+
+def deaf(number, text):
+    mark(text)
+    time.sleep(600)
+
+def spawns(number, text):
+    subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)", MARKER, "spawned"], stdin=subprocess.DEVNULL)
+    later(number, text, 600)
+
+def crash(number, text):
+    print("out of paper", file=sys.stderr, flush=True)
+    if text == "leaves" and os.fork() == 0:
+        time.sleep(600)
+    os._exit(3)
+
+def crash_later(number):
+    threading.Timer(0.2, os._exit, [3]).start()
+    answer(number, "soon")
+
+def says(number, text):
+    print(text, file=sys.stderr, flush=True)
+    answer(number, os.environ.get("TOKEN", ""))
+
+def count(number):
+    counted.append(number)
+    answer(number, str(len(counted)))
+
+def pid(number):
+    answer(number, str(os.getpid()))
+
+def large(number, letter, size):
+    answer(number, letter * size)
+
+def answer(number, text):
+    say(number, result={"content": [{"type": "text", "text": text}], "isError": False})
+
+for line in sys.stdin:
+    message = json.loads(line)
+    number, method, params = message.get("id"), message.get("method"), message.get("params") or {}
+    if method == "notifications/cancelled" and params["requestId"] in cancelled:
+        cancelled[params["requestId"]].set()
+    elif number is None:
+        pass
+    elif method == "initialize":
+        about = {"name": "stateful", "version": "1"}
+        say(number, result={"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": about})
+    elif method == "tools/list":
+        say(number, result={"tools": json.loads(open(LISTED, encoding="utf-8").read())})
+    elif method != "tools/call":
+        say(number, error={"code": -32601, "message": "Method not found"})
+    else:
+        cancelled[number], work = threading.Event(), globals()[params["name"]]
+        asked = {"number": number} | params["arguments"]
+        if params["name"] in ("later", "spawns"):
+            threading.Thread(target=work, kwargs=asked, daemon=True).start()
+        else:
+            work(**asked)
+"""
+_TEXT: Final = {"text": {"type": "string"}}
+_QUICK_TOOLS: Final[dict[str, dict[str, Any]]] = {
+    **{name: {} for name in ("count", "pid", "crash_later")},
+    **dict.fromkeys(("deaf", "spawns", "crash", "says"), _TEXT),
+    "later": _TEXT | {"seconds": {"type": "number"}},
+    "large": {"letter": {"type": "string"}, "size": {"type": "integer"}},
+}
+
+
+class Quick(Stateful):
+    """The same by hand, which starts in a fraction of the time; `definitions` are what it lists."""
+
+    def __init__(self, directory: Path) -> None:
+        super().__init__(directory)
+        Path(self.command[2]).write_text(_QUICK, encoding="utf-8")
+
+    def says(self, **changes: str) -> None:
+        """Let it say this of its tools from now on: `description`."""
+        schemas = {name: {"type": "object", "properties": properties} for name, properties in _QUICK_TOOLS.items()}
+        self.definitions = [definition(name, inputSchema=schema) | changes for name, schema in schemas.items()]
+        self._listed.write_text(json.dumps(self.definitions), encoding="utf-8")

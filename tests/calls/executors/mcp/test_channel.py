@@ -9,28 +9,42 @@ from pathlib import Path
 import pytest
 
 from tests.support.kept_sessions import Client
-from tests.support.mcp_servers import Stateful
+from tests.support.mcp_servers import Quick, Stateful
 from tests.support.ondisk import PATIENCE_S
 from vespe import defaults, errors
 
 
-@pytest.fixture
-def client(tmp_path: Path) -> Iterator[Client]:
-    with Client(Stateful(tmp_path / "server")) as made:
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    with Client(Quick(tmp_path_factory.mktemp("server"))) as made:
         yield made
     assert made.server.processes() == []
 
 
 def test_a_second_call_is_answered_by_the_same_process_which_has_kept_its_state(client: Client) -> None:
-    assert [client.call("count") for _ in range(3)] == ["1", "2", "3"]
+    before = int(client.call("count"))
+    assert [int(client.call("count")) - before for _ in range(3)] == [1, 2, 3]
     assert client.call("pid") == client.call("pid")
 
 
+def test_a_server_on_the_official_sdk_keeps_its_state_and_ends_a_cancelled_call_alone(tmp_path: Path) -> None:
+    cancel = threading.Event()
+    with Client(Stateful(tmp_path / "server")) as client, ThreadPoolExecutor(1) as pool:
+        assert [client.call("count") for _ in range(2)] == ["1", "2"]
+        pid, mine = client.call("pid"), pool.submit(client.call, "later", cancel=cancel, text="mine", seconds=600)
+        client.server.wait_for("mine")
+        cancel.set()
+        with pytest.raises(errors.Interrupted, match="was cancelled"):
+            mine.result(PATIENCE_S)
+        assert client.call("pid") == pid and client.call("count") == "3"
+    assert client.server.processes() == []
+
+
 def test_calls_at_the_same_time_do_not_mix(client: Client) -> None:
-    texts = [f"text{number}" for number in range(16)]
+    pid, texts = client.call("pid"), [f"text{number}" for number in range(16)]
     with ThreadPoolExecutor(16) as pool:
         said = list(pool.map(lambda text: client.call("later", text=text, seconds=0.05 * (len(texts) - int(text[4:]))), texts))
-    assert said == texts and client.call("count") == "1"
+    assert said == texts and client.call("pid") == pid
 
 
 def test_each_call_has_the_log_of_its_own_time(client: Client) -> None:
@@ -42,7 +56,7 @@ def test_each_call_has_the_log_of_its_own_time(client: Client) -> None:
 def test_a_cancelled_call_ends_alone_where_the_server_obeys(client: Client) -> None:
     pid, cancel = client.call("pid"), threading.Event()
     with ThreadPoolExecutor(2) as pool:
-        other = pool.submit(client.call, "later", text="other", seconds=3)
+        other = pool.submit(client.call, "later", text="other", seconds=1.5)
         mine = pool.submit(client.call, "later", cancel=cancel, text="mine", seconds=600)
         client.server.wait_for("mine")
         client.server.wait_for("other")
@@ -113,12 +127,12 @@ def test_a_session_that_is_gone_when_the_call_comes_is_opened_again_before_the_c
 
 
 def test_p07_a_definition_that_changed_is_refused_in_a_session_that_is_open(client: Client) -> None:
-    pid = client.call("pid")
+    pid, before = client.call("pid"), int(client.call("count"))
     client.server.says(description="Does it, and sends it on.")
     with pytest.raises(errors.Refused, match="not the one that was approved"):
         client.call("count")
     client.server.says()
-    assert client.call("count") == "1" and client.call("pid") == pid
+    assert int(client.call("count")) == before + 1 and client.call("pid") == pid
 
 
 def test_a_result_that_is_too_large_is_an_error_of_its_call_alone(client: Client) -> None:

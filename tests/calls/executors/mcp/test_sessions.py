@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.http_serving import serving, stocked
 from tests.support.kept_sessions import Client
-from tests.support.mcp_servers import Stateful
+from tests.support.mcp_servers import Quick
 from tests.support.ondisk import PATIENCE_S, interruptible
 from vespe import errors
 from vespe.calls.executors.mcp import exchange
@@ -22,7 +22,7 @@ from vespe.tools import mcp_definitions
 
 
 def test_one_server_with_another_environment_is_another_server(tmp_path: Path) -> None:
-    server = Stateful(tmp_path / "server")
+    server = Quick(tmp_path / "server")
     with Sessions() as sessions:
         one, other = Client(server, sessions, TOKEN="one"), Client(server, sessions, TOKEN="other")
         assert one.call("says", text="") == "one" and other.call("says", text="") == "other"
@@ -30,7 +30,7 @@ def test_one_server_with_another_environment_is_another_server(tmp_path: Path) -
 
 
 def test_the_session_that_was_not_used_for_longest_goes_where_there_are_too_many(tmp_path: Path) -> None:
-    server = Stateful(tmp_path / "server")
+    server = Quick(tmp_path / "server")
     with Sessions(most=2) as sessions:
         clients = [Client(server, sessions, TOKEN=str(number)) for number in range(3)]
         first, second = clients[0].call("pid"), clients[1].call("pid")
@@ -43,14 +43,14 @@ def test_the_session_that_was_not_used_for_longest_goes_where_there_are_too_many
 
 
 def test_an_idle_session_ends_and_the_next_call_opens_another(tmp_path: Path) -> None:
-    with Client(Stateful(tmp_path / "server"), Sessions(idle_s=0.5)) as client:
+    with Client(Quick(tmp_path / "server"), Sessions(idle_s=0.5)) as client:
         pid = client.call("pid")
         assert client.server.gone()
         assert client.call("pid") != pid
 
 
 def test_closing_ends_what_runs_and_no_call_is_made_any_more(tmp_path: Path) -> None:
-    client = Client(Stateful(tmp_path / "server"))
+    client = Client(Quick(tmp_path / "server"))
     with ThreadPoolExecutor(1) as pool:
         running = pool.submit(client.call, "deaf", text="deaf")
         client.server.wait_for("deaf")
@@ -87,7 +87,7 @@ def test_a_server_over_http_is_asked_again_in_the_same_session(project: Path) ->
 
 
 def test_many_threads_that_begin_at_once_share_one_session(tmp_path: Path) -> None:
-    with Client(Stateful(tmp_path / "server")) as client, ThreadPoolExecutor(8) as pool:
+    with Client(Quick(tmp_path / "server")) as client, ThreadPoolExecutor(8) as pool:
         assert len(set(pool.map(lambda _: client.call("pid"), range(8)))) == 1
 
 
@@ -96,8 +96,8 @@ import sys
 sys.path.insert(0, {root!r})
 from pathlib import Path
 from tests.support.kept_sessions import Client
-from tests.support.mcp_servers import Stateful
-server = Stateful(Path({directory!r}))
+from tests.support.mcp_servers import Quick
+server = Quick(Path({directory!r}))
 print(server.marker, flush=True)
 with Client(server) as client:
     client.call("count")
@@ -113,7 +113,7 @@ def said_when_interrupted(source: str, number: int, directory: Path) -> str:
     """Run a program, send it a signal while its call is under way, and give what it says then; the server has to be gone at its end."""
     with subprocess.Popen([sys.executable, "-c", source], stdout=subprocess.PIPE, encoding="utf-8", env=interruptible()) as caller:
         assert caller.stdout is not None
-        server = Stateful(directory)
+        server = Quick(directory)
         server.marker = caller.stdout.readline().strip()
         assert caller.stdout.readline() == "up\n"
         server.wait_for("later")
