@@ -1,5 +1,6 @@
 """README and docs as tests: every fence runs, every link leads somewhere, the generated page is fresh."""
 
+import inspect
 import json
 import os
 import re
@@ -92,6 +93,10 @@ def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_every_fence_of_a_page_runs_in_order_in_one_fresh_directory(page: Path, tmp_path: Path) -> None:
     directory = tmp_path / "reader"
     directory.mkdir()
+    if page == render_api.PAGE:  # its examples need nothing of each other: one interpreter is enough
+        alone = [f"exec({body!r}, {{'__name__': '__main__'}})" for language, _, body in FENCE.findall(page.read_text(encoding="utf-8"))]
+        run_python("\n".join(alone), directory)
+        return
     for language, filename, body in FENCE.findall(page.read_text(encoding="utf-8")):
         assert language in ("console", "python", "json", "text"), f"{page.name}: a fence in {language or 'no language'} would not be tested"
         if filename:
@@ -141,3 +146,13 @@ def test_the_page_of_the_python_api_is_what_the_docstrings_say() -> None:
 def test_every_promised_name_stands_on_the_page_of_the_python_api() -> None:
     page = render_api.PAGE.read_text(encoding="utf-8")
     assert [name for name in package.__all__ if f"### {name}\n" not in page] == ["__version__"]
+
+
+def test_what_a_program_uses_most_has_an_example_in_its_docstring() -> None:
+    """Errors, the vendors' classes and what others return are shown in the examples of those that use them."""
+    wanted = {name for title in ("Functions as tools", "Projects", "In this process", "Agents") for name in render_api.GROUPS[title]}
+    shown = {name for name in wanted if "```python" in (inspect.getdoc(getattr(package, name)) or "")}
+    page = render_api.PAGE.read_text(encoding="utf-8")
+    examples = " ".join(body for _, _, body in FENCE.findall(page))
+    returned = {"ToolFunction", "ToolOptions", "ToolImplementation", "RunResult", "Question", "serve_http"}
+    assert {name for name in wanted - shown if not re.search(rf"\b{name}\b", examples)} <= returned

@@ -52,6 +52,14 @@ class Tool:
     `allowed_hosts` are those that its kit limits it to, None for no limit.
     `document` is config.json as read, unknown keys included.
     `behind` is there for a tool as a project shows it to models. Paths are `str`: pathlib costs 5 ms at start-up.
+
+    ```python
+    from vespe import Tool
+    from vespe.adapters import ADAPTERS
+
+    tool = Tool(uid="", name="add", description="Add two numbers.", input_schema={"type": "object", "properties": {"a": {}, "b": {}}})
+    assert ADAPTERS["anthropic"](tool).generate_tool_description()["name"] == "add"
+    ```
     """
 
     uid: str
@@ -144,6 +152,13 @@ class ProjectConfig:
     """`.vespe/config.json`: which kits are active, in their order, and the order of scopes.
 
     `root` is the directory that holds `.vespe/`.
+
+    ```python
+    from vespe import Project, ProjectConfig
+
+    project = Project(ProjectConfig(active_kits=("git_and_programs",)))
+    assert project.resolve_tool("git_status").entry.scope == "git_and_programs"
+    ```
     """
 
     root: str = ""
@@ -198,7 +213,17 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """One request to run a tool: its name, uid or `scope/name`, and the inputs as an object or as JSON text."""
+    """One request to run a tool: its name, uid or `scope/name`, and the inputs as an object or as JSON text.
+
+    ```python
+    from vespe import Call, Project
+
+    project = Project.init(".")
+    project.create_tool("letters", type="python_script")
+    outcome = project.call_path().run(Call(tool="letters", arguments='{"text": "abc"}', timeout_s=10))
+    assert outcome.unwrap()["characters"] == 3
+    ```
+    """
 
     tool: str
     arguments: JsonObject | str | bytes = field(default_factory=dict)
@@ -225,6 +250,13 @@ class Outcome:
     result was cut at the tool's cap; `output_file` then names the private file that holds the whole.
     `logs` is what the tool printed beside its result, `notes` what Vespe repaired. `sandbox` is the `level` that held the tool's
     process, and the `gaps` that it leaves; None where no process was started.
+
+    ```python
+    from vespe import Failure, Outcome
+
+    assert Outcome(tool="add", uid=None, result=3).unwrap() == 3
+    assert not Outcome(tool="add", uid=None, error=Failure(code="timed_out", message="it took too long")).ok
+    ```
     """
 
     tool: str | None

@@ -46,6 +46,14 @@ class AgentOptions:
     tools in OpenAI's strict mode. `request` is what the vendor's request takes besides (`temperature`, …). `on_start` is told of each
     call as its tool begins, `on_result` of each result; `known` gives what became of a call in a recording, which is then not run.
     `tools_mode` is one of `modes.MODES`: whether all tools are declared, or a few that search, describe and call the others.
+
+    ```python
+    from vespe import Agent, AgentOptions, Limits, SimulatedProvider, Toolset
+
+    options = AgentOptions(system="Be brief.", limits=Limits(max_iterations=2))
+    result = Agent(SimulatedProvider({"turns": [{"text": "Hello."}]}), tools=Toolset(), options=options).run("Hi")
+    assert result.text == "Hello." and result.messages[0] == {"role": "system", "content": "Be brief."}
+    ```
     """
 
     tools: Sequence[str] | None = None
@@ -268,7 +276,16 @@ class _Source:
 def run_loop(
     provider: LLMProvider | str, prompt: str, *, project: Project | CallPath | str | None = None, options: AgentOptions | None = None
 ) -> RunResult:
-    """Ask a model once, with a project's tools, and give how it ended; see `Agent`."""
+    """Ask a model once, with a project's tools, and give how it ended; see `Agent`.
+
+    ```python
+    from vespe import Project, SimulatedProvider, run_loop
+
+    project = Project.init(".")
+    result = run_loop(SimulatedProvider({"turns": [{"text": "Hello."}]}), "Hi", project=project)
+    assert result.text == "Hello." and result.stop_reason == "done"
+    ```
+    """
     with Agent(provider, project, options=options) as agent:
         return agent.run(prompt)
 

@@ -52,6 +52,15 @@ class EventSystem:
     it, with `tool_definitions_response` {"request_id", "tools"}.
 
     A subscriber that raises harms no other: `subscriber_error` {"event", "error"} says so.
+
+    ```python
+    from vespe import EventSystem
+
+    events, heard = EventSystem(), []
+    events.subscribe("tool_execution_response", heard.append)
+    events.publish("tool_execution_response", {"request_id": "1", "result": 3})
+    assert heard[0]["result"] == 3
+    ```
     """
 
     def __init__(self, runner: Runner | None = None, *, timeout_s: float = TIMEOUT_S) -> None:

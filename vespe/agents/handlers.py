@@ -79,6 +79,14 @@ class GptHandler(_Handler):
     """Handles answers of OpenAI's chat completions; see `ToolHandler`.
 
     A request goes on with the assistant's message and one tool message for each call.
+
+    ```python
+    from vespe import GptHandler, Tool
+
+    tool = Tool(uid="", name="add", description="Add.", input_schema={"type": "object", "properties": {"a": {"type": "integer"}}})
+    payload = GptHandler().prepare_payload({"model": "gpt-5", "messages": []}, [tool], "")
+    assert payload["tools"][0]["function"]["name"] == "add"
+    ```
     """
 
     processor = GptStreamingProcessor

@@ -23,6 +23,17 @@ class Limits:
     the calls that run and `max_calls_per_tool` those of each tool, `max_seconds` the time on the clock, the time in which a
     person is asked included, and `max_tokens` what the provider says was used, prompts and answers together. Raises
     UsageError for a bound below 1, and for no time at all.
+
+    ```python
+    from vespe import Agent, AgentOptions, Limits, SimulatedProvider, Toolset
+
+    def next_page() -> str:
+        return "page"
+
+    script = {"turns": [{"tool_calls": [{"name": "next_page", "arguments": {}}]}] * 3}
+    agent = Agent(SimulatedProvider(script), tools=Toolset(next_page), options=AgentOptions(limits=Limits(max_iterations=2)))
+    assert agent.run("Read on").stop_reason == "max_iterations"
+    ```
     """
 
     max_iterations: int = MAX_ITERATIONS

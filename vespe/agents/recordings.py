@@ -24,6 +24,14 @@ class RecordingProvider:
     """Another provider, all of whose turns are written to `path`, with what `record_outcome` is told; keys never are.
 
     Raises StorageError where the file cannot be written, at once when it is made.
+
+    ```python
+    from vespe import RecordingProvider, ReplayProvider, SimulatedProvider
+
+    asked = [{"role": "user", "content": "Hi"}]
+    RecordingProvider(SimulatedProvider({"turns": [{"text": "Hello."}]}), "said.jsonl").create_message(asked)
+    assert ReplayProvider("said.jsonl").create_message(asked)["content"] == "Hello."
+    ```
     """
 
     create_message = turns.create_message

@@ -32,6 +32,17 @@ class Transcript:
     run, results; `changed` is then the index of the first message that is another one. A call that was begun and has no result is
     never run again. A message is replaced, never changed in place. `provider` and `model` are those that go on with it.
     Raises InvalidDocument for what is not a conversation.
+
+    ```python
+    from vespe import Agent, SimulatedProvider, Toolset, Transcript
+
+    conversation = Transcript()
+    conversation.add({"role": "user", "content": "I am Ada."})
+    conversation.add({"role": "assistant", "content": "Hello, Ada."})
+    model = SimulatedProvider({"turns": [{"text": "Ada."}]})
+    Agent(model, tools=Toolset(), transcript=conversation).run("Who am I?")
+    assert [message["role"] for message in conversation.messages] == ["user", "assistant", "user", "assistant"]
+    ```
     """
 
     def __init__(

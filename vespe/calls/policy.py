@@ -64,6 +64,15 @@ class CallPolicy:
 
     `flow` is one of `policy_rules.FLOW`: once a model has read what strangers may have written (`taint`), calls that send out or destroy
     are asked for or denied. Where it is "" they are asked for unless they only read, a rule allows them, or the policy is `all`.
+
+    ```python
+    from vespe import Answer, CallPolicy, Tool
+
+    tool = Tool(uid="", name="send", description="Send it.", input_schema={"type": "object"})
+    asked = CallPolicy(ask=lambda question: Answer(allowed=question.inputs == {"to": "me"}))
+    assert asked.why_not(tool, {"to": "me"}) == ""
+    assert "denied" in asked.why_not(tool, {"to": "all"})
+    ```
     """
 
     def __init__(

@@ -27,6 +27,18 @@ def report_progress(done: float, total: float | None = None, *, message: str = "
     """Say from within an in-process tool that `done` of `total` is done; `done` grows from call to call.
 
     An MCP client that asked for it is told at once; anywhere else nobody listens.
+
+    ```python
+    from vespe import Toolset, report_progress
+
+    def load(rows: int) -> int:
+        \"""Load rows.\"""
+        for row in range(rows):
+            report_progress(row + 1, rows, message="loading")
+        return rows
+
+    assert Toolset(load).call("load", rows=3).unwrap() == 3
+    ```
     """
     if (listener := _LISTENER.get()) is not None:
         listener.progress(done, total, message)
@@ -36,6 +48,12 @@ def report_message(level: str, data: JsonValue) -> None:
     """Say something from within an in-process tool: `level` is one of MCP's (`debug`, `info`, …), `data` what JSON can say.
 
     An MCP client that asked for messages of that level is told at once; anywhere else nobody listens.
+
+    ```python
+    from vespe import report_message
+
+    report_message("info", {"rows": 3})  # nobody listens here, so that nothing happens
+    ```
     """
     if (listener := _LISTENER.get()) is not None:
         listener.message(level, data)

@@ -16,7 +16,18 @@ _T = TypeVar("_T", bound=ToolImplementation | Callable[..., Any])
 
 
 class ToolRegistry:
-    """Implementations that live in this process, by the tool's name. Registering is safe from several threads."""
+    """Implementations that live in this process, by the tool's name. Registering is safe from several threads.
+
+    ```python
+    from vespe import Project, ToolRegistry
+
+    registry = ToolRegistry()
+    registry.register(str.upper, name="loud")  # runs the tool of that name
+    project = Project.init(".", registry=registry)
+    project.create_tool("loud", {"type": "object", "properties": {}})
+    assert "loud" in registry and project.get_tool("loud").implementation is None
+    ```
+    """
 
     def __init__(self) -> None:
         self._implementations: dict[str, ToolImplementation] = {}

@@ -114,6 +114,16 @@ class FunctionTool:
 
     What comes in is of the parameters' types (a dataclass parameter receives a dataclass), and what comes out is made JSON.
     `execute` is a coroutine function where the function is one.
+
+    ```python
+    from vespe import FunctionTool
+
+    def double(n: int) -> int:
+        \"""Double a number.\"""
+        return 2 * n
+
+    assert FunctionTool(double, name="twice").input_schema["required"] == ["n"]
+    ```
     """
 
     def __init__(self, function: Callable[..., Any], /, **options: Unpack[ToolOptions]) -> None:

@@ -22,12 +22,29 @@ def create_tool(
     project: ProjectLike = None,
     **draft: "Unpack[ToolDraft]",
 ) -> Tool:
-    """Make a tool in a project; see `Project.create_tool`."""
+    """Make a tool in a project; see `Project.create_tool`.
+
+    ```python
+    from vespe import Project, create_tool
+
+    project = Project.init(".")
+    create_tool("words", type="python_script", project=project)
+    assert project.call("words", text="one two").unwrap()["words"] == 2
+    ```
+    """
     return _on_disk(project).create_tool(name, schema, implementation_details, **draft)
 
 
 def load_tool(uid: str, *, project: ProjectLike = None) -> Tool:
-    """Load a tool by its uid; see `Project.load_tool`."""
+    """Load a tool by its uid; see `Project.load_tool`.
+
+    ```python
+    from vespe import ProjectConfig, load_tool
+
+    config = ProjectConfig(active_kits=("file_io_without_git",))
+    assert load_tool("read_file", project=config).input_schema["required"] == ["path"]
+    ```
+    """
     return project_of(project).load_tool(uid)
 
 
@@ -45,12 +62,29 @@ def resolve_tool(project_config: ProjectLike, name: str) -> Resolution:
 
 
 def list_available_tools(project_config: ProjectLike = None) -> list[Tool]:
-    """Load every tool that a model would see in a project, or under a configuration as it is given; see `Project.list_tools`."""
+    """Load every tool that a model would see in a project, or under a configuration as it is given; see `Project.list_tools`.
+
+    ```python
+    from vespe import ProjectConfig, list_available_tools
+
+    config = ProjectConfig(active_kits=("file_io_without_git",))
+    assert "read_file" in [tool.name for tool in list_available_tools(config)]
+    ```
+    """
     return project_of(project_config).list_available_tools()
 
 
 def execute_tool(uid: str, args: JsonObject | str | bytes | None = None, *, project: ProjectLike = None) -> Outcome:
-    """Run a tool of a project; see `Project.execute_tool`. Raises UsageError for a configuration without a root."""
+    """Run a tool of a project; see `Project.execute_tool`. Raises UsageError for a configuration without a root.
+
+    ```python
+    from vespe import Project, execute_tool
+
+    project = Project.init(".")
+    project.create_tool("lines", type="python_script")
+    assert execute_tool("lines", {"text": "one"}, project=project).unwrap()["words"] == 1
+    ```
+    """
     return _on_disk(project).execute_tool(uid, args)
 
 

@@ -33,6 +33,21 @@ def serve_stdio(
 
     Raises ProjectNotFound, InvalidDocument, NotTrusted where nothing of the project may run, and StorageError where stdin
     or stdout is closed. KeyboardInterrupt passes through once every call has been ended.
+
+    ```python
+    import subprocess, sys
+
+    program = \"""
+    from vespe import Project, serve_stdio
+
+    project = Project.init(".")
+    project.register(lambda n: 2 * n, name="twice")
+    serve_stdio(project)
+    \"""
+    asked = '{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "twice", "arguments": {"n": 21}}}'
+    said = subprocess.run([sys.executable, "-c", program], input=asked, capture_output=True, encoding="utf-8", check=True)
+    assert '"text":"42"' in said.stdout
+    ```
     """
     with _served(project, registry, trusted, selection) as tools:
         stdio.serve(tools)

@@ -24,6 +24,12 @@ class Patience:
     `retry_after_cap_s` is the longest wait that an endpoint may ask for: one that asks for more is not asked again.
     `backoff_s` is the wait before the first retry where the endpoint names none; it doubles, up to 8 s, with jitter.
     `on_wait` is told before each wait what failed and the seconds until it is asked again, in the thread that waits.
+
+    ```python
+    from vespe import OllamaProvider, Patience
+
+    model = OllamaProvider("qwen3", patience=Patience(connect_s=2, retries=0))
+    ```
     """
 
     connect_s: float = 10

@@ -21,6 +21,13 @@ class SimulatedProvider:
 
     Each request is checked by the turn's `match`; where it does not fit, and behind the last turn, Diverged is raised.
     Raises InvalidDocument for what is not a script.
+
+    ```python
+    from vespe import SimulatedProvider
+
+    model = SimulatedProvider({"turns": [{"text": "Hello."}]})
+    assert model.create_message([{"role": "user", "content": "Hi"}])["content"] == "Hello."
+    ```
     """
 
     name: ClassVar[str] = "simulated"
