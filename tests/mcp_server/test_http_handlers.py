@@ -36,9 +36,8 @@ def run(work: Coroutine[Any, Any, None]) -> None:
     asyncio.run(work)
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_the_official_client_lists_calls_and_is_told_of_errors(mode: str, project: Path) -> None:
-    async def work() -> None:
+def test_the_official_client_lists_calls_and_is_told_of_errors(project: Path) -> None:
+    async def work(mode: str) -> None:
         async with connected(served, mode) as client:
             assert client.protocol_version == ("2026-07-28" if mode == "auto" else "2025-11-25")
             assert [tool.name for tool in (await client.list_tools()).tools] == ["add", "nap"]
@@ -53,28 +52,29 @@ def test_the_official_client_lists_calls_and_is_told_of_errors(mode: str, projec
             assert (await client.list_prompts()).prompts == []
 
     with serving(stocked(project)) as served:
-        run(work())
+        for mode in MODES:
+            run(work(mode))
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_p44_a_call_that_the_client_cancels_ends_with_its_processes(mode: str, project: Path, tmp_path: Path) -> None:
-    async def work() -> None:
+def test_p44_a_call_that_the_client_cancels_ends_with_its_processes(project: Path, tmp_path: Path) -> None:
+    async def work(mode: str) -> None:
         async with connected(served, mode) as client:
             with anyio.move_on_after(30) as scope:
                 async with anyio.create_task_group() as tasks:
                     tasks.start_soon(client.call_tool, "nap", {"mark": str(tmp_path / "mark")})
                     pid = await anyio.to_thread.run_sync(noted, tmp_path / "mark")
+                    (tmp_path / "mark").write_bytes(b"")
                     tasks.cancel_scope.cancel()
             assert not scope.cancelled_caught and await anyio.to_thread.run_sync(gone, pid)
             assert not (await client.call_tool("add", {})).is_error
 
     with serving(stocked(project)) as served:
-        run(work())
+        for mode in MODES:
+            run(work(mode))
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_a_client_is_told_when_the_tools_change(mode: str, project: Path) -> None:
-    async def work() -> None:
+def test_a_client_is_told_when_the_tools_change(project: Path) -> None:
+    async def work(mode: str) -> None:
         heard = anyio.Event()
 
         async def hear(message: Any) -> None:
@@ -85,18 +85,18 @@ def test_a_client_is_told_when_the_tools_change(mode: str, project: Path) -> Non
             await client.list_tools()
             if mode == "auto":
                 events = await stack.enter_async_context(client.listen(tools_list_changed=True))
-            python_tool(project / ".vespe/tools/tool-new", "new", "return 1")
+            python_tool(project / f".vespe/tools/tool-{mode}", mode, "return 1")
             with anyio.fail_after(20):
                 await (anext(aiter(events)) if mode == "auto" else heard.wait())
-            assert "new" in [tool.name for tool in (await client.list_tools()).tools]
+            assert mode in [tool.name for tool in (await client.list_tools()).tools]
 
     with serving(stocked(project)) as served:
-        run(work())
+        for mode in MODES:
+            run(work(mode))
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_a_client_that_waits_is_told_that_the_call_still_runs(mode: str, project: Path, tmp_path: Path) -> None:
-    async def work() -> None:
+def test_a_client_that_waits_is_told_that_the_call_still_runs(project: Path, tmp_path: Path) -> None:
+    async def work(mode: str) -> None:
         beats: list[float] = []
         async with connected(served, mode) as client, anyio.create_task_group() as tasks:
 
@@ -109,7 +109,8 @@ def test_a_client_that_waits_is_told_that_the_call_still_runs(mode: str, project
         assert beats == sorted(beats) and len(beats) >= 2
 
     with serving(stocked(project)) as served:
-        run(work())
+        for mode in MODES:
+            run(work(mode))
 
 
 def test_calls_in_flight_do_not_wait_for_each_other(project: Path) -> None:

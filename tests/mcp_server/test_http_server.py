@@ -34,11 +34,30 @@ def test_p44_half_open_connections_are_closed_and_others_are_answered_meanwhile(
         for number, connection in enumerate(half):
             with contextlib.suppress(OSError):
                 connection.sendall(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\n" if number % 2 else b"P")
+        kept = stack.enter_context(two_requests_in_a_row_and_a_slow_one(served))
         assert served.post()[0] == 200
         for connection in half:
             with contextlib.suppress(ConnectionError):
                 assert connection.recv(1024) == b""
+        assert kept.recv(1024) == b""
         assert served.post()[0] == 200
+
+
+def two_requests_in_a_row_and_a_slow_one(served: Serving) -> socket.socket:
+    """Give a connection that was answered twice, and whose third request stays half."""
+    health = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    connection = socket.create_connection(("127.0.0.1", served.port), timeout=PATIENCE_S)
+    with connection.makefile("rb") as answers:
+        for pause in (0.0, 0.2):
+            connection.sendall(health[:10])
+            time.sleep(pause)
+            connection.sendall(health[10:])
+            assert answers.readline() == b"HTTP/1.1 200 OK\r\n"
+            while answers.readline().strip():
+                pass
+            assert answers.read(16) == b'{"status": "ok"}'
+    connection.sendall(health[:10])
+    return connection
 
 
 def test_p44_a_client_that_hangs_up_ends_its_call_with_all_its_processes(project: Path, tmp_path: Path) -> None:
@@ -68,20 +87,3 @@ def test_p31_a_stream_that_is_open_for_ever_does_not_keep_the_server_alive(proje
             stream.sendall(f"{head}MCP-Protocol-Version: 2025-11-25\r\nAccept: text/event-stream\r\n\r\n".encode())
             assert stream.recv(1024).startswith(b"HTTP/1.1 200")
             assert served.stop() == 130
-
-
-def test_two_requests_in_a_row_and_a_slow_second_one_are_told_apart(project: Path) -> None:
-    health = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
-    with serving(stocked(project)) as served, socket.create_connection(("127.0.0.1", served.port), timeout=PATIENCE_S) as connection:
-        answers = connection.makefile("rb")
-        for pause in (0.0, 0.2):
-            connection.sendall(health[:10])
-            time.sleep(pause)
-            connection.sendall(health[10:])
-            assert answers.readline() == b"HTTP/1.1 200 OK\r\n"
-            while answers.readline().strip():
-                pass
-            assert answers.read(16) == b'{"status": "ok"}'
-        connection.sendall(health[:10])
-        assert answers.read() == b""
-        answers.close()

@@ -68,7 +68,8 @@ def test_a_killed_worker_costs_its_chunk_and_never_runs_twice_what_must_not(proj
         assert {outcome.error.code for outcome in found.values() if not outcome.ok} <= {"unknown_outcome"}
 
 
-def test_a_scheduler_that_does_not_answer_is_a_sentence(project: Path) -> None:
+def test_a_scheduler_that_does_not_answer_is_a_sentence(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("vespe.calls.batch.dask_cluster._CONNECT_S", 1)
     counting_tool(project, "count", read_only=True)
     with pytest.raises(SourceUnavailable, match="no Dask scheduler answers"):
         run(project, open_workspace(project).tool("count"), "127.0.0.1:9", [{"n": 1}])
