@@ -63,6 +63,7 @@ VERBS: dict[str, list[tuple[str, ...]]] = {
     "schema": [("tool",), ("--write",)],
     "export": [("--as", "openai")],
     "mcp serve": [()],
+    "mcp wrap": [("true",)],
     "mcp config": [("claude-code",), ("cursor", "--write")],
     "connect": [("gemini",)],
     "config get": [("allow_hosts",)],

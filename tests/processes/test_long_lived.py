@@ -15,6 +15,7 @@ import pytest
 
 from tests.processes.test_process import alive, gone
 from tests.support.ondisk import PATIENCE_S, interruptible
+from vespe.errors import ToolExecutionError
 from vespe.processes import long_lived
 from vespe.processes.long_lived import LastingProcess, boot_time
 
@@ -40,11 +41,13 @@ ROOT = str(Path(long_lived.__file__).parents[2])
 class Echo:
     """A process that says again what it is told."""
 
-    def __init__(self, marker: str, mode: str = "go") -> None:
+    def __init__(self, marker: str, mode: str, max_line_bytes: int) -> None:
         self.lines: queue.Queue[bytes | None] = queue.Queue()
         argv = [sys.executable, "-I", "-S", "-c", ECHO, mode, marker]
         environment = {"PATH": os.environ["PATH"]}
-        self.process = LastingProcess(argv, cwd="/", env=environment, heard=self.lines.put, over=lambda: self.lines.put(None))
+        self.process = LastingProcess(
+            argv, cwd="/", env=environment, heard=self.lines.put, over=lambda: self.lines.put(None), max_line_bytes=max_line_bytes
+        )
         self.process.start()
 
     def ask(self, line: bytes) -> bytes | None:
@@ -53,9 +56,9 @@ class Echo:
 
 
 @contextmanager
-def echo(mode: str = "go") -> Iterator[tuple[Echo, str]]:
+def echo(mode: str = "go", *, max_line_bytes: int = long_lived.MAX_LINE_BYTES) -> Iterator[tuple[Echo, str]]:
     marker = f"marker-{uuid4()}"
-    made = Echo(marker, mode)
+    made = Echo(marker, mode, max_line_bytes)
     try:
         yield made, marker
     finally:
@@ -96,10 +99,38 @@ def test_one_that_dies_is_told_once_and_what_is_sent_to_it_then_goes_nowhere() -
         assert made.process.wait(0) and made.lines.empty()
 
 
-def test_a_line_without_an_end_is_not_gathered_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(long_lived, "MAX_LINE_BYTES", 500)
-    with echo() as (made, _):
-        assert made.ask(b"flood") is None
+def test_a_line_without_an_end_is_not_gathered_for_ever() -> None:
+    with echo(max_line_bytes=500) as (made, _):
+        assert made.ask(b"flood") is None and made.process.flooded
+
+
+PLAIN = "import sys\nsys.stderr.write('err')\nfor line in sys.stdin.buffer:\n    print(len(line), flush=True)\nsys.exit(7)"
+
+
+def test_a_plain_program_is_heard_on_its_stdout_and_takes_all_that_was_sent_before_its_stdin_ends() -> None:
+    lines, said = queue.Queue[bytes | None](), list[bytes]()
+    process = LastingProcess(
+        [sys.executable, "-c", PLAIN], cwd="/", env={}, heard=lines.put, over=lambda: lines.put(None), said=said.append
+    )
+    process.start()
+    for size in (1, 3_000_000, 2):
+        process.send(b"x" * size + b"\n")
+    process.close(farewell_s=PATIENCE_S)
+    assert process.wait(PATIENCE_S) and process.wait_for_room(0, seconds=0)
+    assert [lines.get(timeout=1) for _ in range(4)] == [b"2", b"3000001", b"3", None]
+    assert b"".join(said) == b"err" and process.check_ended() == 7
+
+
+def test_a_program_that_cannot_start_and_one_that_is_killed_say_so_at_their_end() -> None:
+    for argv, ended in (["no-such-program-here"], None), (["sh", "-c", "kill -9 $$"], 137):
+        process = LastingProcess(argv, cwd="/", env={"PATH": "/usr/bin:/bin"}, heard=print, over=lambda: None, said=lambda _: None)
+        process.start()
+        assert process.wait(PATIENCE_S)
+        if ended is None:
+            with pytest.raises(ToolExecutionError, match="no-such-program-here"):
+                process.check_ended()
+        else:
+            assert process.check_ended() == ended
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells when a process began")

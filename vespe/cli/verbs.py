@@ -58,6 +58,7 @@ CONFIG: Final = {
 MCP: Final = {
     "serve": ("mcp.serve", "Show the project's tools to every MCP client."),
     "config": ("mcp.config", "Print or write an MCP client's entry for this project."),
+    "wrap": ("mcp.wrap", "Run anyone's MCP server within Vespe's bounds and sandbox."),
 }
 VERBS: Final[dict[str, Any]] = {
     "init": ("init", "Make this directory a project."),

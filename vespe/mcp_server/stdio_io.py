@@ -38,7 +38,10 @@ class Outbox:
 
     def send(self, message: JsonObject) -> None:
         """Send one message; when this returns it is written or held, or the client is gone."""
-        data = encoded(message)
+        self.send_line(encoded(message))
+
+    def send_line(self, data: bytes) -> None:
+        """Send a message that is a line already, with its end."""
         with self._lock:
             self._held.append(data)
             if self._reading != threading.get_ident() or len(data) > select.PIPE_BUF:

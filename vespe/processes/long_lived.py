@@ -2,7 +2,9 @@
 
 import contextlib
 import os
+import re
 import selectors
+import signal
 import threading
 import time
 from collections import deque
@@ -11,6 +13,8 @@ from typing import TYPE_CHECKING, Final
 
 from vespe import defaults
 from vespe.errors import StorageError
+from vespe.lazy import pattern
+from vespe.processes.process import not_started
 from vespe.processes.supervised_tree import Supervised, payload
 
 if TYPE_CHECKING:
@@ -20,6 +24,8 @@ MAX_LINE_BYTES: Final = 4 * defaults.LARGER_CAP_BYTES
 """What one line that the process writes may have; past it the process is ended."""
 _PATIENCE_S: Final = 0.4
 _LOOK_S: Final = 60.0
+_ENDED: Final = pattern(rb"^E (\d+)$", re.MULTILINE)
+_FAILED: Final = pattern(rb"^F (\d+) (\w+)$", re.MULTILINE)
 
 
 class LastingProcess:
@@ -28,6 +34,9 @@ class LastingProcess:
     The process reads lines from stdin and writes lines to the descriptor that is the last of its arguments. Each of those is
     given to `heard`, and `over` is called once when the whole tree is gone: both in a thread of this object's own. What the tree wrote to
     stderr before a line has been taken before `heard` gets the line.
+
+    With `said` the process is a program that knows of no such descriptor: `heard` gets the lines of its stdout, each of at most
+    `max_line_bytes`, and `said` what it writes to stderr, as it comes.
     """
 
     def __init__(
@@ -38,9 +47,13 @@ class LastingProcess:
         env: Mapping[str, str],
         heard: Callable[[bytes], None],
         over: Callable[[], None],
+        said: Callable[[bytes], None] | None = None,
+        max_line_bytes: int = MAX_LINE_BYTES,
         sandbox: "Policy | None" = None,
     ) -> None:
-        self._sandbox = sandbox
+        self._sandbox, self._said, self._max_line_bytes = sandbox, said, max_line_bytes
+        self._lines_of = "result" if said is None else "stdout"
+        self.flooded = False
         self._tree = _Tree(os.path.basename(argv[0]))
         self._argv, self._cwd, self._env = argv, cwd, env
         self._heard, self._over = heard, over
@@ -51,26 +64,32 @@ class LastingProcess:
         self._grace_s = defaults.ORPHAN_GRACE_S
         self._said_goodbye = False
         self._gone = threading.Event()
+        self._room = threading.Condition(self._lock)
         self._waker = -1
 
     def start(self) -> None:
         """Start it; raises InvalidArguments and StorageError."""
-        command = payload([self._argv], cwd=self._cwd, env=self._env, result=True, sandbox=self._sandbox)
+        command = payload([self._argv], cwd=self._cwd, env=self._env, result=self._said is None, sandbox=self._sandbox)
         with contextlib.ExitStack() as undone:
             undone.callback(self._tree.close)
             self._waker = self._tree.waker()
-            self._tree.start(command, stdin=b"", cap_bytes=MAX_LINE_BYTES, sandbox=self._sandbox)
+            self._tree.start(command, stdin=b"", cap_bytes=self._max_line_bytes, sandbox=self._sandbox)
             threading.Thread(target=self._pump, name="vespe-lasting", daemon=True).start()
             undone.pop_all()
 
     def send(self, line: bytes) -> None:
-        """Return the process a line, as soon as it takes it; one that is over or is being ended gets nothing more."""
+        """Send the process a line, as soon as it takes it; one that is over or is being ended gets nothing more."""
         with self._lock:
             self._waiting.append(line)
             self._wake()
 
+    def wait_for_room(self, limit: int, *, seconds: float) -> bool:
+        """Wait until it has at most `limit` bytes still to take, or is over; False where that takes longer."""
+        with self._room:
+            return self._room.wait_for(lambda: self._waker < 0 or sum(map(len, self._waiting)) + self._tree.backlog <= limit, seconds)
+
     def close(self, *, farewell_s: float) -> None:
-        """End its stdin, and after so long whatever of the tree is still there. Returns at once."""
+        """End its stdin once it has taken what was sent, and after so long whatever of the tree is still there. Returns at once."""
         with self._lock:
             if self._farewell_at is None:
                 self._farewell_at = time.monotonic() + farewell_s
@@ -85,6 +104,18 @@ class LastingProcess:
     def wait(self, seconds: float) -> bool:
         """Wait until nothing of it is left; False where that takes longer."""
         return self._gone.wait(seconds)
+
+    def check_ended(self) -> int:
+        """Return the exit status of what is over, 128 and the signal's number where one ended it.
+
+        Raises ToolExecutionError and InvalidArguments where it has never begun.
+        """
+        said = bytes(self._tree.outputs["status"].data)
+        if failed := _FAILED.search(said):
+            raise not_started(self._argv, cwd=self._cwd, number=int(failed[1]), stage=failed[2].decode("ascii"))
+        ended = _ENDED.search(said)
+        code = os.waitstatus_to_exitcode(int(ended[1])) if ended else -signal.SIGKILL
+        return code if code >= 0 else 128 - code
 
     @property
     def written(self) -> int:
@@ -119,9 +150,10 @@ class LastingProcess:
                 for key, _ in self._tree.selector.select(wait):
                     self._serve(key.fd, key.data)
         finally:
-            with self._lock:
+            with self._room:
                 self._tree.close()
                 self._waker = -1
+                self._room.notify_all()
             self._over()
             self._gone.set()
 
@@ -135,6 +167,7 @@ class LastingProcess:
                 return _LOOK_S
             if not self._said_goodbye and self._farewell_at:
                 self._said_goodbye = True
+                self._feed()
                 self._tree.goodbye()
             if now >= self._farewell_at:
                 self._end_at = now + self._grace_s + _PATIENCE_S
@@ -147,33 +180,40 @@ class LastingProcess:
         with self._lock:
             if name == "wake":
                 os.read(fd, 4096)
-                while self._waiting:
-                    self._tree.feed(self._waiting.popleft())
+                self._feed()
             elif name == "feed":
                 self._tree.write(fd)
+                self._room.notify_all()
             else:
                 lines = self._read(name)
         for line in lines:
             self._heard(line)
 
+    def _feed(self) -> None:
+        while self._waiting:
+            self._tree.feed(self._waiting.popleft())
+
     def _read(self, name: str) -> list[bytes]:
         """Take what one pipe has; gives the lines that are whole now."""
-        tree, output = self._tree, self._tree.outputs[name]
+        tree, output, before = self._tree, self._tree.outputs[name], self._tree.outputs[name].count
         if name == "result":
             # One read takes all that a pipe holds: what the tree wrote before this line is in it.
             tree.outputs["stderr"].read()
-        if not output.read():
+        is_open = output.read()
+        if name == "stderr" and self._said is not None:
+            self._said(output.kept_since(before))
+        if not is_open:
             tree.selector.unregister(output.fd)
             tree.supervised = tree.supervised and name != "status"
         if name == "status" and b"\nE " in output.data and self._end_at is None:
             # What it left behind is the supervisor's to end.
             self._end_at = time.monotonic() + defaults.ORPHAN_GRACE_S + _PATIENCE_S
             tree.wake()
-        if name != "result":
+        if name != self._lines_of:
             return []
         lines = output.lines()
-        if len(output.data) > MAX_LINE_BYTES and self._farewell_at is None:
-            self._farewell_at = 0.0
+        if len(output.data) > self._max_line_bytes and not self.flooded:
+            self.flooded, self._farewell_at = True, 0.0
         return lines
 
 
@@ -181,6 +221,12 @@ class _Tree(Supervised):
     """A supervised tree whose stdin stays open: `stdin` is its descriptor."""
 
     stdin = -1
+    _parting = False
+
+    @property
+    def backlog(self) -> int:
+        """How many bytes it has still to take."""
+        return len(self.feeds.get(self.stdin, b"")) if self.stdin in self.open else 0
 
     def waker(self) -> int:
         """Return a descriptor that wakes whoever selects, at each byte written to it; raises StorageError."""
@@ -195,8 +241,10 @@ class _Tree(Supervised):
         return pipe[1]
 
     def fed(self, fd: int) -> None:
-        """Keep the pipe."""
+        """Keep the pipe, until it is to be ended."""
         self.stdin = self.stdin if fd == self.control else fd
+        if self._parting and fd != self.control:
+            self.shut(fd)
 
     def feed(self, data: bytes) -> None:
         """Have these bytes written to stdin."""
@@ -208,10 +256,9 @@ class _Tree(Supervised):
         self.write(self.stdin)
 
     def goodbye(self) -> None:
-        """End stdin: what has not been written yet stays unwritten."""
-        if self.stdin in self.open:
-            if self.feeds[self.stdin]:
-                self.selector.unregister(self.stdin)
+        """End stdin, once what is to be written is."""
+        self._parting = True
+        if self.stdin in self.open and not self.feeds[self.stdin]:
             self.shut(self.stdin)
 
 

@@ -215,7 +215,7 @@ class _Call(Supervised):
         self._raise_what_ended_it()
         if b"F" in said:
             number, stage = said[b"F"].split(b" ")
-            raise _not_started(self.command, int(number), stage.decode("ascii"))
+            raise not_started(self.command.argv, cwd=self.command.cwd, number=int(number), stage=stage.decode("ascii"))
         if b"E" not in said:
             raise ToolExecutionError(f"{self.program} was ended together with the process that watched it", details=self._said())
         status, stderr = int(said[b"E"]), self.outputs["stderr"]
@@ -251,9 +251,9 @@ class _Call(Supervised):
         return {"stderr": text} if text else {}
 
 
-def _not_started(command: Command, number: int, stage: str) -> InvalidArguments | ToolExecutionError:
-    """The sentence for what the operating system said when the process should have begun."""
-    program, why = command.argv[0], os.strerror(number)
+def not_started(argv: Sequence[str], *, cwd: str, number: int, stage: str) -> InvalidArguments | ToolExecutionError:
+    """Return the sentence for what the operating system said when the process should have begun."""
+    program, why = argv[0], os.strerror(number)
     details = {"program": program, "errno": number}
     if stage == "sandbox":
         return ToolExecutionError(
@@ -262,11 +262,9 @@ def _not_started(command: Command, number: int, stage: str) -> InvalidArguments 
             details=details,
         )
     if stage == "cwd":
-        return ToolExecutionError(
-            f"{program} cannot start in the directory {command.cwd}: {why}", details={**details, "directory": command.cwd}
-        )
+        return ToolExecutionError(f"{program} cannot start in the directory {cwd}: {why}", details={**details, "directory": cwd})
     if number == errno.E2BIG:
-        size = max(len(text.encode("utf-8", "surrogateescape")) for text in command.argv)
+        size = max(len(text.encode("utf-8", "surrogateescape")) for text in argv)
         return InvalidArguments(f"the arguments are longer than the operating system takes: the longest has {size} bytes")
     if number == errno.ENOENT and "/" not in program:
         return ToolExecutionError(f"there is no program called {program!r} on PATH", hint="install it, or mend PATH", details=details)
