@@ -3,6 +3,7 @@
 import contextlib
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import replace
 
 from vespe import defaults
 from vespe.documents.pointers import pointer_to
@@ -262,7 +263,8 @@ class _Run:
 
     def _together(self) -> Iterator[Finding]:
         """Ask the rules over sets; what they say of one definition is told in its file."""
-        bounds = self._settings.bounds
+        # A kit is judged for whoever takes it: the project that it happens to lie in need not be where models see its tools.
+        bounds = replace(self._settings.bounds, has_project=self._settings.has_project and self._place.kind != "kit")
         for outlines, sources in self._sets.values():
             told: dict[int, list[tuple[AnyRule, Found]]] = {}
             for rule in self._set_rules:

@@ -33,12 +33,21 @@ def test_a_file_of_another_kind_than_said_is_refused(tmp_path: Path) -> None:
         kind_of(tmp_path / "a.json", "utcp")
 
 
-@pytest.mark.parametrize(("text", "kind"), [('{"mcpServers": {}}', None), ('{"name": "x", "packages": []}', None), ("{}", "mcp-json")])
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [('{"mcpServers": {}}', None), ('{"servers": {"a": {}}}', None), ('{"name": "x", "packages": []}', None), ("{}", "mcp-json")],
+)
 def test_servers_are_for_another_command(text: str, kind: str | None, tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text(text, encoding="utf-8")
     with pytest.raises(UsageError) as caught:
         kind_of(tmp_path / "a.json", kind)
     assert "add-mcp --from" in caught.value.hint
+
+
+def test_a_toml_file_is_one_of_servers_and_the_line_to_type_is_quoted(tmp_path: Path) -> None:
+    with pytest.raises(UsageError) as caught:
+        kind_of(tmp_path / "my config.toml")
+    assert f"add-mcp --from '{tmp_path}/my config.toml'`" in caught.value.hint
 
 
 def test_what_is_of_no_kind_says_which_there_are(tmp_path: Path) -> None:

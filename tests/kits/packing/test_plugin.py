@@ -15,8 +15,20 @@ def test_each_client_finds_its_manifest_the_skill_and_the_server(tmp_path: Path)
         len(manifests) == 4 and {one["name"] for one in manifests} == {"shop-tools"} and {one["version"] for one in manifests} == {"1.0.0"}
     )
     assert "skills/shop-tools/SKILL.md" in files and "kits/shop_tools/kit_config.json" in files
-    entry = json.loads(files[".mcp.json"])["mcpServers"]["shop-tools"]
-    assert entry["args"][-1] == "${CLAUDE_PLUGIN_ROOT}/kits/shop_tools" and entry["env"] == {"SHOP_KEY": "${SHOP_KEY}"}
+
+
+def test_each_client_is_told_where_the_kit_is_and_what_the_secret_is_in_its_own_words(tmp_path: Path) -> None:
+    files = plugin(read_kit(str(shop_kit(tmp_path))))
+    assert json.loads(files[".cursor-plugin/plugin.json"])["mcpServers"] == "./mcp.json"
+    assert json.loads(files[".codex-plugin/plugin.json"])["mcpServers"] == "./codex-mcp.json"
+    for path, place, more in (
+        (".mcp.json", "${CLAUDE_PLUGIN_ROOT}/", {"env": {"SHOP_KEY": "${SHOP_KEY}"}}),
+        ("mcp.json", "${CURSOR_PLUGIN_ROOT}/", {"env": {"SHOP_KEY": "${env:SHOP_KEY}"}}),
+        ("gemini-extension.json", "${extensionPath}/", {"env": {"SHOP_KEY": "${SHOP_KEY}"}}),
+        ("codex-mcp.json", "", {"cwd": ".", "env_vars": ["SHOP_KEY"]}),
+    ):
+        entry = json.loads(files[path])["mcpServers"]["shop-tools"]
+        assert entry == {"command": "vespe", "args": ["mcp", "serve", "--kit-dir", f"{place}kits/shop_tools"], **more}, path
 
 
 def test_no_path_of_this_machine_and_no_value_of_a_secret_is_in_it(tmp_path: Path) -> None:

@@ -153,3 +153,11 @@ def test_a_kit_alone_is_warned_of_what_a_project_must_answer() -> None:
     ((_, alone),) = RULES[0].check(outlines, Bounds())
     ((_, within),) = RULES[0].check(outlines, Bounds(has_project=True))
     assert (alone.severity, within.severity) == ("warning", None)
+
+
+def test_a_kit_that_lies_in_a_project_is_warned_as_one_that_lies_elsewhere(bench: Bench) -> None:
+    fill(bench, sorted(SUITES)[0])
+    kit = bench.root / "made"
+    (bench.root / ".vespe/tools").rename(kit)
+    (kit / "kit_config.json").write_text('{"kit_id": "made", "name": "Made", "description": "D."}', encoding="utf-8")
+    assert [one.severity for one in Audit(Settings(select=("flow",))).findings([str(kit)])] == ["warning"]

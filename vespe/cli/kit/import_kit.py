@@ -17,6 +17,7 @@ from vespe.kits.imports import recognition, writing
 from vespe.kits.imports.made import Fetch, Imported, Selection
 from vespe.kits.imports.openapi.documents import MAX_BYTES
 from vespe.kits.imports.writing import Written
+from vespe.lazy import shlex
 from vespe.models import JsonObject, Tool
 from vespe.projects import user_config
 
@@ -28,7 +29,7 @@ _FETCH_S = 60.0
 
 @click.command("import", epilog="Example: vespe kit import openapi.yaml --id pets --tag pet")
 @click.argument("source", metavar="SOURCE")
-@click.option("--id", "kit_id", metavar="KIT", required=True, help="The id of the kit that is made.")
+@click.option("--id", "kit_id", metavar="KIT", help="The id of the kit that is made.")
 @click.option("--kind", metavar="KIND", help=f"What SOURCE is: {', '.join(recognition.KINDS)}; default: found by looking.")
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="Take the operations with this tag alone; may be repeated.")
 @click.option("--path", "paths", multiple=True, metavar="GLOB", help="Take the paths that fit, such as '/repos/*'; may be repeated.")
@@ -39,7 +40,7 @@ _FETCH_S = 60.0
 @click.option("--update", is_flag=True, help="Bring a kit of an earlier import up to date, after showing what changes.")
 @options.yes_option
 @options.json_option
-def command(source: str, kit_id: str, parent: str | None, update: bool, yes: bool, as_json: bool, **said: Any) -> None:
+def command(source: str, kit_id: str | None, parent: str | None, update: bool, yes: bool, as_json: bool, **said: Any) -> None:
     """Make a kit of what SOURCE describes: a tool for each operation of an OpenAPI document (2.0 to 3.2, JSON or YAML).
 
     SOURCE is a file, a directory or an address. Nothing it refers to is read outside its own directory, and nothing is
@@ -48,6 +49,10 @@ def command(source: str, kit_id: str, parent: str | None, update: bool, yes: boo
     if said["kind"] is not None and said["kind"] not in recognition.KINDS:
         hint = meant(said["kind"], recognition.KINDS) or f"choose one of {', '.join(recognition.KINDS)}"
         raise UsageError(f"there is no kind of import called {said['kind']!r}", hint=hint)
+    if kit_id is None:
+        if said["kind"] == "mcp-json":
+            raise recognition.servers_of(source)
+        raise UsageError("say what the kit is to be called", hint=f"vespe kit import {shlex.quote(source)} --id NAME")
     parent = os.path.abspath(parent) if parent else os.path.join(locations.user_data_dir(), roots.KITS_DIR)
     target = os.path.join(parent, kit_id)
     writing.check_target(target, update=update)

@@ -8,6 +8,7 @@ from vespe.kits.imports import docker_mcp, llm_functions, skills, utcp
 from vespe.kits.imports.made import Fetch, Imported, Selection
 from vespe.kits.imports.openapi import importing
 from vespe.kits.imports.openapi.documents import Documents, is_address
+from vespe.lazy import shlex
 
 KINDS: Final = ("openapi", "utcp", "llm-functions", "docker-mcp", "skill", "mcp-json")
 _DOCUMENTS: Final[dict[str, Any]] = {
@@ -26,16 +27,16 @@ def import_from(
 
     `follow` lets references lead to addresses. Raises UsageError, InvalidDocument, StorageError, and what `fetch` raises.
     """
-    if kind == "mcp-json":
-        raise _servers(source)
+    if kind == "mcp-json" or (kind is None and source.endswith(".toml")):
+        raise servers_of(source)
     if not is_address(source) and (kind in ("llm-functions", "skill") or os.path.isdir(source) or source.endswith((".sh", ".py", ".js"))):
         return _directory(source, kit_id=kit_id, kind=kind, selection=selection)
     documents = Documents(source, fetch=fetch, follow=follow)
     value = documents.root.value
     found = kind or next((name for name, (fits, _, _) in _DOCUMENTS.items() if fits(value)), None)
     if found is None:
-        if isinstance(value, dict) and _SERVERS & value.keys():
-            raise _servers(source)
+        if isinstance(value, dict) and (_SERVERS & value.keys() or isinstance(value.get("servers"), dict)):
+            raise servers_of(source)
         raise InvalidDocument(f"is of no kind that Vespe imports: {', '.join(KINDS)}", path=source, hint="say which one with --kind")
     fits, make, said = _DOCUMENTS[found]
     if not fits(value):
@@ -55,6 +56,7 @@ def _directory(source: str, *, kit_id: str, kind: str | None, selection: Selecti
     raise UsageError(f"{source} is a directory, and a source of the kind {kind} is one file", hint="name the file in it")
 
 
-def _servers(source: str) -> UsageError:
-    hint = f"`vespe kit add-mcp --from {source}` starts and asks them"
+def servers_of(source: str) -> UsageError:
+    """Return the error for a file of MCP servers: their tools come another way."""
+    hint = f"`vespe kit add-mcp --from {shlex.quote(source)}` starts and asks them"
     return UsageError(f"{source} names MCP servers, whose tools are seen only when they run", hint=hint)
