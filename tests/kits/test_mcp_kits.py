@@ -28,6 +28,19 @@ def test_each_definition_becomes_a_tool_that_loads_and_pins_it(home: Path) -> No
     assert tool.implementation is not None and tool.implementation.args["command"] == ["serve", "it"]
 
 
+@pytest.mark.parametrize(
+    ("words", "written"),
+    [
+        (["npx", "-y", "some-server"], {"write": [".", "~/.npm"]}),
+        (["env", "A=/x/npx", "/usr/bin/uvx", "some-server"], {"write": [".", "~/.cache/uv"]}),
+        (["python3", "npx"], {}),
+        (["env"], {}),
+    ],
+)
+def test_a_launcher_may_write_where_it_keeps_what_it_fetches(words: list[str], written: dict[str, Any]) -> None:
+    assert mcp_kits.permissions_of({"command": words}) == written and mcp_kits.permissions_of({"url": "https://a.example"}) == {}
+
+
 def test_what_was_written_is_known_again(home: Path) -> None:
     made = drafted(definition(outputSchema={"type": "object"}))
     mcp_kits.write(made)

@@ -17,7 +17,7 @@ from tests.processes.test_process import alive, gone
 from tests.support.ondisk import PATIENCE_S, interruptible
 from vespe.errors import ToolExecutionError
 from vespe.processes import long_lived
-from vespe.processes.long_lived import LastingProcess, boot_time
+from vespe.processes.long_lived import LastingProcess, Listener, boot_time
 
 ECHO = """
 import os, subprocess, sys
@@ -45,9 +45,8 @@ class Echo:
         self.lines: queue.Queue[bytes | None] = queue.Queue()
         argv = [sys.executable, "-I", "-S", "-c", ECHO, mode, marker]
         environment = {"PATH": os.environ["PATH"]}
-        self.process = LastingProcess(
-            argv, cwd="/", env=environment, heard=self.lines.put, over=lambda: self.lines.put(None), max_line_bytes=max_line_bytes
-        )
+        listener = Listener(heard=self.lines.put, over=lambda: self.lines.put(None), max_line_bytes=max_line_bytes)
+        self.process = LastingProcess(argv, cwd="/", env=environment, listener=listener)
         self.process.start()
 
     def ask(self, line: bytes) -> bytes | None:
@@ -109,9 +108,8 @@ PLAIN = "import sys\nsys.stderr.write('err')\nfor line in sys.stdin.buffer:\n   
 
 def test_a_plain_program_is_heard_on_its_stdout_and_takes_all_that_was_sent_before_its_stdin_ends() -> None:
     lines, said = queue.Queue[bytes | None](), list[bytes]()
-    process = LastingProcess(
-        [sys.executable, "-c", PLAIN], cwd="/", env={}, heard=lines.put, over=lambda: lines.put(None), said=said.append
-    )
+    listener = Listener(heard=lines.put, over=lambda: lines.put(None), said=said.append)
+    process = LastingProcess([sys.executable, "-c", PLAIN], cwd="/", env={}, listener=listener)
     process.start()
     for size in (1, 3_000_000, 2):
         process.send(b"x" * size + b"\n")
@@ -123,7 +121,8 @@ def test_a_plain_program_is_heard_on_its_stdout_and_takes_all_that_was_sent_befo
 
 def test_a_program_that_cannot_start_and_one_that_is_killed_say_so_at_their_end() -> None:
     for argv, ended in (["no-such-program-here"], None), (["sh", "-c", "kill -9 $$"], 137):
-        process = LastingProcess(argv, cwd="/", env={"PATH": "/usr/bin:/bin"}, heard=print, over=lambda: None, said=lambda _: None)
+        listener = Listener(heard=print, over=lambda: None, said=lambda _: None)
+        process = LastingProcess(argv, cwd="/", env={"PATH": "/usr/bin:/bin"}, listener=listener)
         process.start()
         assert process.wait(PATIENCE_S)
         if ended is None:
@@ -147,9 +146,9 @@ def test_processes_of_the_tree_that_began_later_are_known() -> None:
 KILLED = """
 import sys, time
 sys.path.insert(0, {root!r})
-from vespe.processes.long_lived import LastingProcess
+from vespe.processes.long_lived import LastingProcess, Listener
 argv = [sys.executable, "-c", "import time; time.sleep(600)", {marker!r}]
-LastingProcess(argv, cwd="/", env={{}}, heard=print, over=print).start()
+LastingProcess(argv, cwd="/", env={{}}, listener=Listener(heard=print, over=print)).start()
 print("up", flush=True)
 time.sleep(600)
 """

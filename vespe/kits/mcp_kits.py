@@ -22,6 +22,8 @@ SERVER_KEY: Final = "mcp_server"
 """The key of kit_config.json under which the server stands: `command`, or `url` and `headers`, `secrets`, `timeout_s`."""
 _SNAPSHOT: Final = "mcp_tools.json"
 _SLUG: Final = re.compile(r"[^a-z0-9]+")
+_CACHES: Final = {"npx": "~/.npm", "npm": "~/.npm", "uvx": "~/.cache/uv", "uv": "~/.cache/uv"}
+"""Where programs that fetch a server keep it: they do not start it where they cannot write there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +102,13 @@ def taken(kit_id: str) -> bool:
     return os.path.lexists(kit_path(kit_id))
 
 
+def permissions_of(server: JsonObject) -> JsonObject:
+    """Return what a server's tools state beside the defaults: that its launcher may write where it keeps what it fetches."""
+    words = [os.path.basename(word) for word in server.get("command", ()) if "=" not in word]
+    program = next((word for word in words if word != "env"), "")
+    return {"write": [".", _CACHES[program]]} if program in _CACHES else {}
+
+
 def _files(made: Draft) -> Iterator[tuple[str, str]]:
     title = made.about.get("title") or made.about.get("name") or made.kit_id
     config = {
@@ -139,7 +148,7 @@ def _config(kit_id: str, server: JsonObject, definition: JsonObject) -> JsonObje
     annotations = dict(definition.get("annotations") or {})
     if isinstance(title := definition.get("title"), str):
         annotations.setdefault("title", title)
-    optional = {"annotations": annotations, "secrets": server.get("secrets")}
+    optional = {"annotations": annotations, "secrets": server.get("secrets"), "permissions": permissions_of(server)}
     if server.get("timeout_s"):
         optional["limits"] = {"timeout_s": server["timeout_s"]}
     return config | {key: value for key, value in optional.items() if value}

@@ -13,7 +13,7 @@ from vespe.mcp_server import messages
 from vespe.mcp_server.stdio import Streams, claimed
 from vespe.mcp_server.stdio_io import Outbox, lines
 from vespe.mcp_server.wrapped_calls import WrappedCalls
-from vespe.processes.long_lived import LastingProcess
+from vespe.processes.long_lived import LastingProcess, Listener
 
 MAX_LINE_BYTES: Final = defaults.LARGER_CAP_BYTES
 """What a line may have, in either direction, as in sessions of our own."""
@@ -48,10 +48,7 @@ class _Wrapping:
             command,
             cwd=os.getcwd(),
             env=context.environment,
-            heard=self._heard,
-            over=lambda: os.close(self._tell_over),
-            said=_pass_on,
-            max_line_bytes=MAX_LINE_BYTES,
+            listener=Listener(heard=self._heard, over=lambda: os.close(self._tell_over), said=_pass_on, max_line_bytes=MAX_LINE_BYTES),
             sandbox=context.sandbox,
         )
 

@@ -16,6 +16,7 @@ from vespe.errors import StorageError
 from vespe.lazy import pattern
 from vespe.processes.process import not_started
 from vespe.processes.supervised_tree import Supervised, payload
+from vespe.records import dataclass
 
 if TYPE_CHECKING:
     from vespe.processes.sandbox.held import Policy
@@ -28,35 +29,34 @@ _ENDED: Final = pattern(rb"^E (\d+)$", re.MULTILINE)
 _FAILED: Final = pattern(rb"^F (\d+) (\w+)$", re.MULTILINE)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listener:
+    """Who is told of a process: `heard` of each line, `over` once when the whole tree is gone, in a thread of the process's own.
+
+    `said` is told what the tree writes to stderr, as it comes. A process that writes a line of more than `max_line_bytes` is ended.
+    """
+
+    heard: Callable[[bytes], None]
+    over: Callable[[], None]
+    said: Callable[[bytes], None] | None = None
+    max_line_bytes: int = MAX_LINE_BYTES
+
+
 class LastingProcess:
     """One process for as long as its owner wants it; safe to share between threads.
 
-    The process reads lines from stdin and writes lines to the descriptor that is the last of its arguments. Each of those is
-    given to `heard`, and `over` is called once when the whole tree is gone: both in a thread of this object's own. What the tree wrote to
-    stderr before a line has been taken before `heard` gets the line.
-
-    With `said` the process is a program that knows of no such descriptor: `heard` gets the lines of its stdout, each of at most
-    `max_line_bytes`, and `said` what it writes to stderr, as it comes.
+    The process reads lines from stdin and writes lines to the descriptor that is the last of its arguments, or, where its listener
+    has `said`, to its stdout. What the tree wrote to stderr before a line has been taken before `heard` gets the line.
     """
 
     def __init__(
-        self,
-        argv: Sequence[str],
-        *,
-        cwd: str,
-        env: Mapping[str, str],
-        heard: Callable[[bytes], None],
-        over: Callable[[], None],
-        said: Callable[[bytes], None] | None = None,
-        max_line_bytes: int = MAX_LINE_BYTES,
-        sandbox: "Policy | None" = None,
+        self, argv: Sequence[str], *, cwd: str, env: Mapping[str, str], listener: Listener, sandbox: "Policy | None" = None
     ) -> None:
-        self._sandbox, self._said, self._max_line_bytes = sandbox, said, max_line_bytes
-        self._lines_of = "result" if said is None else "stdout"
+        self._sandbox, self._listener = sandbox, listener
+        self._lines_of = "result" if listener.said is None else "stdout"
         self.flooded = False
         self._tree = _Tree(os.path.basename(argv[0]))
         self._argv, self._cwd, self._env = argv, cwd, env
-        self._heard, self._over = heard, over
         self._lock = threading.Lock()
         self._waiting: deque[bytes] = deque()
         self._farewell_at: float | None = None
@@ -69,11 +69,11 @@ class LastingProcess:
 
     def start(self) -> None:
         """Start it; raises InvalidArguments and StorageError."""
-        command = payload([self._argv], cwd=self._cwd, env=self._env, result=self._said is None, sandbox=self._sandbox)
+        command = payload([self._argv], cwd=self._cwd, env=self._env, result=self._listener.said is None, sandbox=self._sandbox)
         with contextlib.ExitStack() as undone:
             undone.callback(self._tree.close)
             self._waker = self._tree.waker()
-            self._tree.start(command, stdin=b"", cap_bytes=self._max_line_bytes, sandbox=self._sandbox)
+            self._tree.start(command, stdin=b"", cap_bytes=self._listener.max_line_bytes, sandbox=self._sandbox)
             threading.Thread(target=self._pump, name="vespe-lasting", daemon=True).start()
             undone.pop_all()
 
@@ -154,7 +154,7 @@ class LastingProcess:
                 self._tree.close()
                 self._waker = -1
                 self._room.notify_all()
-            self._over()
+            self._listener.over()
             self._gone.set()
 
     def _due(self) -> float:
@@ -187,7 +187,7 @@ class LastingProcess:
             else:
                 lines = self._read(name)
         for line in lines:
-            self._heard(line)
+            self._listener.heard(line)
 
     def _feed(self) -> None:
         while self._waiting:
@@ -200,8 +200,8 @@ class LastingProcess:
             # One read takes all that a pipe holds: what the tree wrote before this line is in it.
             tree.outputs["stderr"].read()
         is_open = output.read()
-        if name == "stderr" and self._said is not None:
-            self._said(output.kept_since(before))
+        if name == "stderr" and self._listener.said is not None:
+            self._listener.said(output.kept_since(before))
         if not is_open:
             tree.selector.unregister(output.fd)
             tree.supervised = tree.supervised and name != "status"
@@ -212,7 +212,7 @@ class LastingProcess:
         if name != self._lines_of:
             return []
         lines = output.lines()
-        if len(output.data) > self._max_line_bytes and not self.flooded:
+        if len(output.data) > self._listener.max_line_bytes and not self.flooded:
             self.flooded, self._farewell_at = True, 0.0
         return lines
 

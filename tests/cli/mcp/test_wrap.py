@@ -83,6 +83,7 @@ def test_what_cannot_be_started_or_said_is_a_sentence(command: Callable[..., Any
         ((), 2, "Missing argument"),
         (("--network", "a.example", "--no-network", "true"), 2, "exclude each other"),
         (("--secret", "NOT_SET_ANYWHERE", "true"), 6, "NOT_SET_ANYWHERE"),
+        (("--write", "~/.not-there", "true"), 2, "there is no such file or directory"),
     ):
         done = command("mcp", "wrap", *words)
         assert done.code == code and sentence in done.err, done

@@ -35,7 +35,13 @@ def test_a_file_of_another_kind_than_said_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "kind"),
-    [('{"mcpServers": {}}', None), ('{"servers": {"a": {}}}', None), ('{"name": "x", "packages": []}', None), ("{}", "mcp-json")],
+    [
+        ('{"mcpServers": {}}', None),
+        ('{"servers": {"a": {}}}', None),
+        ('{"manifest_version": "0.3", "server": {}}', None),
+        ('{"name": "x", "packages": []}', None),
+        ("{}", "mcp-json"),
+    ],
 )
 def test_servers_are_for_another_command(text: str, kind: str | None, tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text(text, encoding="utf-8")

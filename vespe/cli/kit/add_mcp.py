@@ -175,6 +175,8 @@ def announce(server: JsonObject) -> None:
     for key in ("headers", "secrets"):
         if key in server:
             report.say(f"  {key}  {report.json_line(server[key])}")
+    for key, paths in mcp_kits.permissions_of(server).items():
+        report.say(f"  {key}  {report.json_line(paths)}")
 
 
 def _show(made: Draft, changes: tuple[str, ...], *, update: bool) -> None:

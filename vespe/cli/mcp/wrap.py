@@ -53,7 +53,8 @@ def command(
     """
     if no_network and network:
         raise errors.UsageError("--network and --no-network exclude each other", hint="use one of them")
-    root = kit_facts.root_if_any(None)
+    root, here = kit_facts.root_if_any(None), os.getcwd()
+    _check_there(write, root or here)
     user = user_config.narrowed(user_config.load_user_config(), {} if root is None else project.read_config(root).document)
     stated = {"read": read, "write": write, "network": network}
     permissions: JsonObject = {key: list(value) for key, value in stated.items() if value} | ({"network": []} if no_network else {})
@@ -67,7 +68,6 @@ def command(
         implementation=Implementation(type="mcp_tool", args={"command": list(server_command)}),
         permissions=permissions,
     )
-    here = os.getcwd()
     context = Context(
         project_root=root or here,
         directory=_place(server_command[0]),
@@ -79,6 +79,13 @@ def command(
     gc.enable()  # unlike a command, a server lives
     with sandboxed(tool, context, setting=user.sandbox) as held:
         return wrap(server_command, held, WrappedCalls(log, name=called, sandbox=held.sandbox, secrets=tuple(values.values())))
+
+
+def _check_there(paths: tuple[str, ...], root: str) -> None:
+    """Raise UsageError for a path that is not there: the sandbox would open what it is to be made in, for ~/.npm all of the home."""
+    for path in paths:
+        if not os.path.lexists(os.path.join(root, os.path.expanduser(path))):
+            raise errors.UsageError(f"--write {path}: there is no such file or directory", hint=f"make it first: mkdir -p {path}")
 
 
 def _place(program: str) -> str:

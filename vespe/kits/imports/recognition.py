@@ -35,7 +35,7 @@ def import_from(
     value = documents.root.value
     found = kind or next((name for name, (fits, _, _) in _DOCUMENTS.items() if fits(value)), None)
     if found is None:
-        if isinstance(value, dict) and (_SERVERS & value.keys() or isinstance(value.get("servers"), dict)):
+        if isinstance(value, dict) and (_SERVERS & value.keys() or any(isinstance(value.get(key), dict) for key in ("servers", "server"))):
             raise servers_of(source)
         raise InvalidDocument(f"is of no kind that Vespe imports: {', '.join(KINDS)}", path=source, hint="say which one with --kind")
     fits, make, said = _DOCUMENTS[found]

@@ -13,7 +13,7 @@ from vespe.calls.executors.mcp.exchange import Answer, Server, Surroundings
 from vespe.documents import strict_json
 from vespe.errors import Interrupted, OutputTooLarge, SessionEnded, TimedOut, ToolExecutionError, VespeError
 from vespe.models import JsonObject
-from vespe.processes.long_lived import LastingProcess, boot_time
+from vespe.processes.long_lived import LastingProcess, Listener, boot_time
 from vespe.records import dataclass
 
 _CANCEL_POLL_S: Final = 0.05
@@ -76,8 +76,7 @@ class Channel:
             argv,
             cwd=surroundings.directory,
             env=surroundings.environment,
-            heard=self._heard,
-            over=self._ended,
+            listener=Listener(heard=self._heard, over=self._ended),
             sandbox=surroundings.sandbox,
         )
         self._process.start()
