@@ -119,6 +119,22 @@ def test_a_plain_program_is_heard_on_its_stdout_and_takes_all_that_was_sent_befo
     assert b"".join(said) == b"err" and process.check_ended() == 7
 
 
+FLOOD = """
+import os, signal
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+for part in (b"x" * 9000, b"y\\n", b"z\\n"):
+    os.write(1, part)
+"""
+
+
+def test_of_a_line_that_is_too_long_nothing_is_heard_even_where_it_ends_before_the_process_does() -> None:
+    lines = queue.Queue[bytes | None]()
+    listener = Listener(heard=lines.put, over=lambda: lines.put(None), said=lambda _: None, max_line_bytes=5000)
+    process = LastingProcess([sys.executable, "-c", FLOOD], cwd="/", env={}, listener=listener)
+    process.start()
+    assert lines.get(timeout=PATIENCE_S) is None and process.flooded
+
+
 def test_a_program_that_cannot_start_and_one_that_is_killed_say_so_at_their_end() -> None:
     for argv, ended in (["no-such-program-here"], None), (["sh", "-c", "kill -9 $$"], 137):
         listener = Listener(heard=print, over=lambda: None, said=lambda _: None)

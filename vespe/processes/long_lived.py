@@ -176,7 +176,7 @@ class LastingProcess:
             return self._farewell_at - now
 
     def _serve(self, fd: int, name: str) -> None:
-        lines: list[bytes] = []
+        lines, said = list[bytes](), b""
         with self._lock:
             if name == "wake":
                 os.read(fd, 4096)
@@ -185,7 +185,11 @@ class LastingProcess:
                 self._tree.write(fd)
                 self._room.notify_all()
             else:
+                before = self._tree.outputs[name].count
                 lines = self._read(name)
+                said = self._tree.outputs[name].kept_since(before) if name == "stderr" else b""
+        if said and self._listener.said is not None:
+            self._listener.said(said)
         for line in lines:
             self._listener.heard(line)
 
@@ -195,14 +199,11 @@ class LastingProcess:
 
     def _read(self, name: str) -> list[bytes]:
         """Take what one pipe has; gives the lines that are whole now."""
-        tree, output, before = self._tree, self._tree.outputs[name], self._tree.outputs[name].count
+        tree, output = self._tree, self._tree.outputs[name]
         if name == "result":
             # One read takes all that a pipe holds: what the tree wrote before this line is in it.
             tree.outputs["stderr"].read()
-        is_open = output.read()
-        if name == "stderr" and self._listener.said is not None:
-            self._listener.said(output.kept_since(before))
-        if not is_open:
+        if not output.read():
             tree.selector.unregister(output.fd)
             tree.supervised = tree.supervised and name != "status"
         if name == "status" and b"\nE " in output.data and self._end_at is None:
@@ -212,9 +213,11 @@ class LastingProcess:
         if name != self._lines_of:
             return []
         lines = output.lines()
-        if len(output.data) > self._listener.max_line_bytes and not self.flooded:
+        if max(map(len, (*lines, output.data))) > self._listener.max_line_bytes and not self.flooded:
             self.flooded, self._farewell_at = True, 0.0
-        return lines
+        if self.flooded:  # what it still writes while it is ended is the rest of that line
+            output.data.clear()
+        return [] if self.flooded else lines
 
 
 class _Tree(Supervised):
