@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from tests.support import render_escapes
 from tests.support.escapes import ROWS, attempt, message
 from vespe.models import Permissions
 from vespe.processes.child_scripts import ENTER
@@ -148,6 +149,10 @@ def test_nothing_leads_out_but_a_gap_that_was_named(tried: dict[tuple[str, str, 
 def test_what_is_allowed_goes_on_working_beside_each(tried: dict[tuple[str, str, str], tuple[str, str, Policy, bool]]) -> None:
     broken = {where: twin for where, (_, twin, _, _) in tried.items() if not twin.startswith("yes")}
     assert broken == {}
+
+
+def test_the_page_of_the_table_is_the_table() -> None:
+    assert render_escapes.PAGE.read_text(encoding="utf-8") == render_escapes.render(), "run `./dev docs`"
 
 
 def test_there_are_sixty_rows_at_every_level_and_every_gap_of_the_table_is_one_that_a_policy_names(

@@ -1,0 +1,51 @@
+"""Write docs/escapes.md from the escape table; `python -m tests.support.render_escapes`."""
+
+from pathlib import Path
+from typing import Final
+
+from tests.support.escapes import ROWS, Row
+
+PAGE: Final = Path(__file__).resolve().parents[2] / "docs" / "escapes.md"
+_TITLES: Final = {
+    "default": "A tool that states nothing",
+    "closed": "A tool that states little",
+    "home": "A project that is the home directory",
+}
+_SAID: Final = {
+    "default": "What it does not state has its [default](sandbox.md): it reads all but protected places, and writes the project.",
+    "closed": "It reads `docs` and `out`, writes `out`, reaches no host, starts `cat` and `sh`, and has 256 MiB.",
+    "home": "Tried at the level `namespaces` alone: at `landlock` nothing new can be made directly in such a directory.",
+}
+_EVERYWHERE: Final = ("sockets", "processes", "programs")
+_OLD_KERNELS: Final = {"signals": "6.12", "truncate": "6.2"}
+
+
+def render() -> str:
+    """Return the page: what was tried, what becomes of it at each level, and beside what allowed thing it was tried."""
+    parts = [
+        "# Ways out of the sandbox",
+        "",
+        f"These {len(ROWS)} ways out are tried by the tests at each level that the machine has, as root and as an ordinary user. "
+        "Each has a twin that is",
+        "allowed and has to go on working. A way out that is open is a [gap](sandbox.md#gaps), which every Outcome names in advance.",
+    ]
+    for kind, title in _TITLES.items():
+        rows = [row for row in ROWS if row.policy == kind]
+        parts += ["", f"## {title}", "", _SAID[kind], "", "| tried | `namespaces` | `landlock` |", "|---|---|---|"]
+        for row in rows:
+            name = f"{row.name} (as root)" if row.root_only else row.name
+            parts.append(f"| {name} | {_at(row, 'namespaces')} | {_at(row, 'landlock')} |")
+    return "\n".join(parts) + "\n"
+
+
+def _at(row: Row, level: str) -> str:
+    if row.policy == "home" and level == "landlock":
+        return "not tried"
+    if row.gap in _OLD_KERNELS:
+        return f"held; gap `{row.gap}` before Linux {_OLD_KERNELS[row.gap]}"
+    open_here = row.gap in _EVERYWHERE or (row.gap and level == "landlock")
+    return f"gap `{row.gap}`" if open_here else "held"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(render(), encoding="utf-8")
