@@ -84,6 +84,7 @@ def test_a_word_that_is_near_one_of_a_list_is_told_wherever_a_word_is_chosen(com
     near = {
         "config set aprovals.deny x": "approvals",
         "config set providers.mine.api opnai": "openai",
+        "config set agent.providr x": "provider",
         "config set providers.mine.base_ulr x": "base_url",
         "agent run --provider olama --model x hi": "ollama",
         "kit deactivate file_io": "file_io_without_git",
@@ -105,6 +106,10 @@ def test_a_word_that_is_near_one_of_a_list_is_told_wherever_a_word_is_chosen(com
     said = {line: command(*line.split()).err for line in near}
     wrong = {line: said[line] for line, word in near.items() if "did you mean" not in said[line] or word not in said[line]}
     assert wrong == {}
+
+
+def test_an_option_of_the_commands_that_comes_too_early_is_told_its_place(command: Command) -> None:
+    assert "`vespe tool list --project DIR`" in command("--project", "x", "tool", "list").err
 
 
 @pytest.mark.parametrize("line", [" kit sink", " trust --yess", " tool copy", " kit", " export --as API"])

@@ -173,6 +173,8 @@ def _meant(error: click.ClickException) -> str:
     from vespe.documents.near import meant
 
     if isinstance(error, click.NoSuchOption):
+        if error.option_name == "--project" and error.ctx is not None and error.ctx.parent is None:
+            return "put it behind the command: `vespe tool list --project DIR`"
         return meant(error.option_name, error.possibilities or ())
     kind = getattr(getattr(error, "param", None), "type", None)
     if isinstance(error, click.BadParameter) and isinstance(kind, click.Choice):

@@ -7,7 +7,7 @@ from vespe import defaults
 from vespe.documents import strict_json
 from vespe.errors import InvalidTool, Refused, UsageError
 from vespe.files import atomic, staging, trees
-from vespe.kits import store
+from vespe.kits import roots, store
 from vespe.kits.roots import KIT_ID
 from vespe.models import JsonObject, Tool
 from vespe.tools import authoring, catalog, drafts
@@ -67,12 +67,12 @@ def _draft(kit_id: str) -> drafts.Draft:
 
 
 def add_tool(kit: str | os.PathLike[str], draft: drafts.Draft) -> Tool:
-    """Make the tool of a draft in the directory of a kit that its author edits, and return it.
+    """Make the tool of a draft in a kit that its author edits, given by its directory or its id, and return it.
 
     Raises UsageError where there is no kit or the name is taken in it, Refused for an installed kit, InvalidTool for a tool that
     goes beyond what the kit states.
     """
-    directory = os.path.realpath(kit)
+    directory = _edited(os.fspath(kit))
     if not os.path.isfile(os.path.join(directory, defaults.KIT_CONFIG_FILE)):
         raise UsageError(f"{directory} is not a kit: it has no {defaults.KIT_CONFIG_FILE}", hint="`vespe kit create NAME` makes a kit")
     kit_id = os.path.basename(directory)
@@ -85,6 +85,15 @@ def add_tool(kit: str | os.PathLike[str], draft: drafts.Draft) -> Tool:
     return authoring.create_tool(
         directory, draft, taken=lambda name: any(one.name == name for one in catalog.find(directory, name, scope=kit_id, kit_id=kit_id))
     )
+
+
+def _edited(kit: str) -> str:
+    """Return the directory of a kit that is given by it, or by the id of one of the user's own or linked kits."""
+    place = os.path.realpath(kit)
+    if os.path.isfile(os.path.join(place, defaults.KIT_CONFIG_FILE)) or os.path.basename(kit) != kit:
+        return place
+    own = (one for one in roots.find_kits(count_tools=False) if one.kit_id == kit and one.root_kind in ("user", roots.LINK))
+    return next((os.path.realpath(one.path) for one in own), place)
 
 
 _README: Final = """# {title}

@@ -6,6 +6,7 @@ from dataclasses import field, replace
 
 from vespe import defaults
 from vespe.documents import strict_json
+from vespe.documents.near import listed, meant
 from vespe.errors import InvalidDocument, NotFound, Refused
 from vespe.git import objects, refs
 from vespe.git.refs import RemoteRef
@@ -171,7 +172,7 @@ def _kits(origin: Origin, wanted: Sequence[str], what: str) -> tuple[KitTree, ..
     if not found:
         raise NotFound(f"{what} holds no kit: neither it nor a directory in it has a {defaults.KIT_CONFIG_FILE}", hint="see --subdir")
     if missing := [kit_id for kit_id in wanted if kit_id not in found]:
-        raise NotFound(f"{what} has no kit {missing[0]!r}", hint=f"it has {', '.join(sorted(found))}")
+        raise NotFound(f"{what} has no kit {missing[0]!r}", hint=meant(missing[0], found) or f"it has {listed(sorted(found))}")
     chosen = {kit_id: found[kit_id] for kit_id in wanted or sorted(found)}
     for name in filter(None, chosen.values()):
         _kit_id(origin, name, what)

@@ -8,7 +8,7 @@ from typing import Final
 
 from vespe import defaults
 from vespe.documents import fields, strict_json
-from vespe.documents.near import meant
+from vespe.documents.near import choice, meant
 from vespe.documents.pointers import escape_pointer
 from vespe.errors import InvalidDocument, NotFound, UsageError
 from vespe.files import atomic, locations
@@ -21,6 +21,8 @@ from vespe.records import dataclass
 _PROJECTS_OWN: Final = ("lint", "tool_budget")
 KEYS: Final = ("agent", "allow_hosts", "allowed_signers", "approvals", "files", "providers", "sandbox", "secrets")
 """The settings that there are; a file may hold others, which are kept and mean nothing."""
+AGENT: Final = ("model", "provider", "tools_mode")
+"""What `agent` has."""
 SANDBOX: Final = ("off", "auto", "require")
 """From the widest to the tightest."""
 MASK: Final = "********"
@@ -179,6 +181,8 @@ def _is_private(key: str) -> bool:
 
 def _parts(key: str) -> list[str]:
     parts = key.split(".")
+    if parts[0] == "agent" and len(parts) > 1 and parts[1:] not in [[key] for key in AGENT]:
+        raise UsageError(f"there is no setting {key!r}", hint=choice(parts[1], AGENT))
     if parts[0] not in KEYS or not all(parts):
         hint = meant(parts[0], KEYS) or f"the settings are {', '.join(KEYS)}; write secrets.NAME for one secret"
         raise UsageError(f"there is no setting {key!r}", hint=hint)

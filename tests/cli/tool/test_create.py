@@ -138,3 +138,10 @@ def test_p47_without_room_for_trust_no_tool_is_made_and_a_retry_makes_one_that_r
     (home / "state").unlink()
     assert command(*create).code == 0
     assert command("tool", "run", "mine", "--project", str(tmp_path / "clone")).code == 0
+
+
+def test_a_kit_of_ones_own_takes_a_tool_by_its_id_and_a_shipped_one_does_not(command: Command, project: Path) -> None:
+    made = command("kit", "create", "mine", "--json").document
+    assert command("tool", "create", "second", "--type", "python_script", "--kit", "mine").code == 0
+    assert Path(made["path"], "tool-second").is_dir()
+    assert command("tool", "create", "second", "--type", "python_script", "--kit", "file_io_without_git").code == 2

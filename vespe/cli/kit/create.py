@@ -22,6 +22,9 @@ def command(kit_id: str, parent: str | None, description: str | None, as_json: b
         report.emit_json({"kit_id": kit_id, "path": path, "tool": {"name": tool.name, "uid": tool.uid}})
     else:
         report.say(f"made the kit {kit_id} in {path}, with the tool {tool.name}, a README and a workflow that checks it")
-        if parent is not None:
+        if parent is None:
+            add = f"`vespe tool create NAME --type TYPE --kit {kit_id}` adds a tool"
+            report.next_step(f"{add}, `vespe kit activate {kit_id}` makes its tools available in a project")
+        else:
             said = f"set VESPE_KITS_PATH={os.path.abspath(parent)}, where every project finds it"
             report.note(f"`vespe kit link {os.path.relpath(path)}` lets every project of yours find it; or {said}")

@@ -21,7 +21,7 @@ from vespe.tools import drafts, new_tool
 @click.option("--from", "source", metavar="FILE.py:function", help="Copy the file; derive the schema from the function's signature.")
 @click.option("--in-place", is_flag=True, help="With --from PACKAGE.MODULE:function: run it where it stands, in the project's .venv.")
 @field_options.field_options
-@click.option("--kit", metavar="DIR", help="Make it in this kit, whose directory you edit, and not in the project.")
+@click.option("--kit", metavar="KIT", help="Make it in this kit that you edit, by its directory or its id, and not in the project.")
 @click.option("--edit", "then_edit", is_flag=True, help="Open the new tool in your editor.")
 @options.project_option
 @options.json_option
