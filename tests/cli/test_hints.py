@@ -108,6 +108,20 @@ def test_a_word_that_is_near_one_of_a_list_is_told_wherever_a_word_is_chosen(com
     assert wrong == {}
 
 
+TAKEN = re.compile(
+    r"(pip3?|pipx|uv tool|uv pip|uv) install (-\S+ )*[\"']?vespe\b|(uvx|npx|pipx run) (-\S+ )*vespe\b"
+    r"|gh:vespe/|github\.com/vespe/"
+)
+"""Names on public indexes that are not ours: whoever registers one runs code where it is followed."""
+
+
+def test_nothing_says_to_install_or_to_run_a_name_that_a_stranger_could_own() -> None:
+    pages = [*(ROOT / "vespe").rglob("*.py"), ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "kits").rglob("*.md")]
+    pages += [*(ROOT / ".github").rglob("*.yml"), *(ROOT / "vespe" / "data").rglob("*.json")]
+    found = [f"{page}: {told[0]}" for page in pages for told in TAKEN.finditer(page.read_text(encoding="utf-8"))]
+    assert found == [] and TAKEN.search('pip install "vespe[mcp]"') and TAKEN.search("uvx vespe demo")
+
+
 def test_an_option_of_the_commands_that_comes_too_early_is_told_its_place(command: Command) -> None:
     assert "`vespe tool list --project DIR`" in command("--project", "x", "tool", "list").err
 

@@ -10,6 +10,7 @@ from vespe.cli import options, report
 from vespe.cli.mcp import config
 from vespe.cli.waiting import waiting
 from vespe.documents import strict_json
+from vespe.documents.near import listed
 from vespe.mcp_server.clients import entries
 from vespe.mcp_server.clients.table import CLIENTS, Client
 from vespe.models import JsonObject
@@ -101,7 +102,7 @@ def _tell(seen: JsonObject, client: Client) -> None:
         hint = "put `vespe` on the PATH (`uv tool install` or `pipx install` do), or write this machine's paths with --absolute"
         report.error(f"{client.title} cannot start the server: {check['why']}", hint if missing else "`vespe doctor` looks for the cause")
         return
-    names = ", ".join(check["tools"][:4]) + (", ..." if len(check["tools"]) > 4 else "")
+    names = listed(check["tools"], most=4)
     report.say(f"checked: {report.count(len(check['tools']), 'tool')} in {check['seconds']:.2f} s" + (f" ({names})" if names else ""))
     if not check["tools"]:
         report.say("next: `vespe kit list` shows kits to activate, `vespe tool create NAME` makes a tool")
