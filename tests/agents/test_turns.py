@@ -142,7 +142,8 @@ def test_an_exception_of_whoever_is_told_ends_the_other_calls_and_passes_through
     results: dict[int, CallResult] = {}
     with pytest.raises(KeyboardInterrupt):
         runner(bench, on_result=failing, max_parallel=2).run(calls(*["read"] * 6), results, stop=Stop())
-    assert len(results) == len(bench.ran)
+    # One that was about to begin may have a result, as interrupted, and not have run.
+    assert len(bench.ran) <= len(results) < 6
 
 
 def test_a_denied_call_does_not_run_and_the_model_is_told(bench: Bench) -> None:

@@ -66,6 +66,31 @@ def test_a_signal_that_comes_when_tidying_up_takes_too_long_is_heard(monkeypatch
             os.kill(os.getpid(), signal.SIGTERM)
 
 
+DROPS = f"""
+import os, signal, sys, time, weakref
+sys.path.insert(0, {str(ROOT)!r})
+from vespe.processes.signals import raise_on_signals
+class Thing:
+    pass
+def ends(_):
+    os.kill(os.getpid(), signal.SIGTERM)
+    len("the handler has run by now")
+try:
+    with raise_on_signals():
+        thing = Thing()
+        seen = weakref.ref(thing, ends)
+        del thing
+        time.sleep(60)
+except KeyboardInterrupt as interruption:
+    print(type(interruption).__name__)
+"""
+
+
+def test_a_signal_whose_exception_python_drops_comes_again() -> None:
+    done = subprocess.run([sys.executable, "-c", DROPS], env=ondisk.interruptible(), capture_output=True, timeout=ondisk.PATIENCE_S)
+    assert (done.stdout, done.stderr) == (b"Terminated\n", b"")
+
+
 def test_what_the_program_ignores_or_handles_stays_so() -> None:
     def own(*_: object) -> None:
         """Stand for a handler of the program's own."""

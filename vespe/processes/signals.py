@@ -6,7 +6,9 @@
 
 import _thread
 import contextlib
+import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -17,6 +19,9 @@ from typing import Any, Final
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _PATIENCE_S: Final = 3.0
 """How long the first signal may take to end a command before the next is heard: tidying up takes no longer."""
+
+
+_CALLBACK_S: Final = 0.02
 
 
 class Terminated(KeyboardInterrupt):
@@ -33,9 +38,20 @@ def raise_on_signals() -> Iterator[None]:
 
     While one is on its way more of them are ignored, as long as tidying up may take. A signal that is ignored (`nohup`), or
     a SIGTERM or SIGHUP that the program handles itself, stays as it is. In another thread than the main one, where no handler can
-    be set, this does nothing.
+    be set, this does nothing. Where Python drops the exception, since it came in a `__del__` or in a callback of the garbage collector,
+    the signal comes once more.
     """
     before: dict[int, Any] = {}
+    tell_dropped = sys.unraisablehook
+
+    def come_again(dropped: "sys.UnraisableHookArgs") -> None:
+        if not issubclass(dropped.exc_type, KeyboardInterrupt):
+            tell_dropped(dropped)
+            return
+        _main.raised_at = None
+        # From another thread: the callback that the exception would come in once more has ended by then.
+        _thread.start_new_thread(_send, (signal_of(dropped.exc_value),))
+
     _main.noted, _main.raised_at, _main.is_command = 0, None, True
     try:
         with uninterruptible():
@@ -43,10 +59,13 @@ def raise_on_signals() -> Iterator[None]:
                 handler = signal.getsignal(wanted)
                 if callable(handler) if wanted == signal.SIGINT else handler is signal.SIG_DFL:
                     before[wanted] = signal.signal(wanted, _handle)
+            if before:
+                sys.unraisablehook = come_again
         yield
     finally:
         with uninterruptible():
             _main.is_command = False
+            sys.unraisablehook = tell_dropped
             for number, handler in before.items():
                 if signal.getsignal(number) is _handle:
                     signal.signal(number, handler)
@@ -127,6 +146,11 @@ def _raise_noted() -> None:
     if number and not _main.held:
         _main.noted = 0
         _raise(number)
+
+
+def _send(number: int) -> None:
+    time.sleep(_CALLBACK_S)
+    os.kill(os.getpid(), number)
 
 
 def _handle(number: int, _: FrameType | None) -> None:
