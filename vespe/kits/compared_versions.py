@@ -20,6 +20,8 @@ from vespe.tools.fields import NAME_PATTERN
 
 FindTool: TypeAlias = Callable[[str], str | None]
 """Returns the directory of the tool that a name means here, or None."""
+ChangesOf: TypeAlias = Callable[[Tool, Tool], Sequence[Change]]
+"""Returns what changed from one version of a tool to the next."""
 _TOLD_ELSEWHERE: Final = (defaults.CONFIG_FILE, defaults.DESCRIPTION_FILE)
 
 
@@ -50,8 +52,13 @@ def compare(old: str, new: str, *, cwd: str | None = None, find_tool: FindTool |
     """
     with _opened(old, cwd, find_tool) as (before, one), _opened(new, cwd, find_tool) as (after, other):
         if one and other:
-            return _compared([(before[0], after[0])])
-        return [*_gone_and_new(before, after), *_compared(_matched(before, after))]
+            return _compared([(before[0], after[0])], _changes)
+        return compare_sets(before, after)
+
+
+def compare_sets(before: Sequence[Tool], after: Sequence[Tool], *, changes: ChangesOf | None = None) -> list[Comparison]:
+    """Compare two sets of tools, matched by name, then by uid; `changes` says what changed of a pair, by default what callers rely on."""
+    return [*_gone_and_new(before, after), *_compared(_matched(before, after), changes or _changes)]
 
 
 def _matched(before: Sequence[Tool], after: Sequence[Tool]) -> list[tuple[Tool, Tool]]:
@@ -79,13 +86,12 @@ def _gone_and_new(before: Sequence[Tool], after: Sequence[Tool]) -> Iterator[Com
             yield Comparison(tool=tool.name, uid=tool.uid, changes=(added,))
 
 
-def _compared(pairs: Sequence[tuple[Tool, Tool]]) -> list[Comparison]:
-    found = []
-    for old, new in pairs:
-        changes = contracts.changes(_contract(old), _contract(new))
-        if changes:
-            found.append(Comparison(tool=new.name, uid=new.uid, changes=tuple(changes)))
-    return found
+def _compared(pairs: Sequence[tuple[Tool, Tool]], changes: ChangesOf) -> list[Comparison]:
+    return [Comparison(tool=new.name, uid=new.uid, changes=found) for old, new in pairs if (found := tuple(changes(old, new)))]
+
+
+def _changes(old: Tool, new: Tool) -> list[Change]:
+    return contracts.changes(_contract(old), _contract(new))
 
 
 def _contract(tool: Tool) -> Contract:

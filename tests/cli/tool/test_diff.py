@@ -90,3 +90,19 @@ def test_a_name_of_nothing_says_what_may_be_written(command: Command, project: P
     committed(project)
     said = command("tool", "diff", old, "t")
     assert said.code == 3 and says in said.err and "REV:" in said.err
+
+
+def test_what_models_see_is_compared_with_the_last_commit(command: Command, project: Path) -> None:
+    python_tool(project / ".vespe/tools/tool-t", "t", "return 1", schema=TEXT)
+    for arguments in (("init", "-q"), ("add", "-A"), ("-c", "user.name=T", "-c", "user.email=t@example.invalid", "commit", "-qm", "one")):
+        subprocess.run(["git", *arguments], cwd=project, check=True)
+    assert command("tool", "diff", "--as-models").code == 0
+    assert command("tool", "expose", "t", "--as", "other").code == 0
+    said = command("tool", "diff", "--as-models")
+    assert said.code == 1 and "breaking\tother\tname\t/tools/t/as (new)" in said.out
+    assert command("tool", "diff", "--as-models", "HEAD", "HEAD").code == 0
+
+
+def test_without_two_versions_the_way_on_is_said(command: Command, project: Path) -> None:
+    said = command("tool", "diff", "t")
+    assert said.code == 2 and "OLD and NEW" in said.err and "--as-models" in said.err

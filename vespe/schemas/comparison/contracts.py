@@ -35,8 +35,9 @@ class Contract:
 class Change:
     """One change between two versions of a tool.
 
-    `part` is `tool`, `name`, `description`, `input`, `output` or `command`. `pointer` is an RFC 6901 pointer into the config.json
-    of the version `side` (`old` for what is gone, else `new`). `example` is a whole input that the old version takes and
+    `part` is `tool`, `name`, `description`, `input`, `output` or `command`; of what models see, `preset` and `expose` too. `pointer` is
+    an RFC 6901 pointer into the config.json of the version `side` (`old` for what is gone, else `new`), the tool's or, below `/tools`,
+    the project's. `example` is a whole input that the old version takes and
     the new one refuses, or a whole output that the new version may give and the old one never did; `has_example` says if so.
     """
 
