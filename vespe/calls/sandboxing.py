@@ -8,7 +8,7 @@ import os
 import re
 import sys
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -18,7 +18,7 @@ from vespe.files import locations
 from vespe.files.private_copy import private_directory
 from vespe.http import addresses
 from vespe.lazy import pattern
-from vespe.models import Execution, Tool
+from vespe.models import Execution, Permissions, Tool
 from vespe.processes.sandbox import levels
 from vespe.processes.sandbox.held import Policy, is_loopback
 from vespe.processes.sandbox.policy import PROXY_PORT, Surroundings, policy, python_needs
@@ -57,6 +57,33 @@ def sandboxed(tool: Tool, context: Context, *, setting: str) -> Iterator[Context
         made = replace(made, refusals=reach.refusals)
         _require(setting, made, tool)
         yield replace(context, sandbox=made, environment={**context.environment, **made.environment})
+
+
+@contextlib.contextmanager
+def installing(environment: Mapping[str, str], *, written: Sequence[str], setting: str) -> Iterator[Policy | None]:
+    """Return what uv or pip, and the code of what they build, is held to; None where there is no sandbox.
+
+    They write in `written` and in their own caches, and read keys of package indexes alone. Any host is reached: where an index is,
+    its answers say.
+    """
+    level = "off" if setting == "off" else machine().level
+    if level == "off":
+        yield None
+        return
+    home = environment.get("HOME") or os.path.expanduser("~")
+    cache = environment.get("XDG_CACHE_HOME") or os.path.join(home, ".cache")
+    caches = (environment.get("PIP_CACHE_DIR") or f"{cache}/pip", environment.get("UV_CACHE_DIR") or f"{cache}/uv")
+    keys = (environment.get("NETRC") or f"{home}/.netrc", f"{home}/.config/uv/credentials", f"{home}/.local/share/uv/credentials")
+    for path in caches:
+        with contextlib.suppress(OSError):  # a cache is no need
+            os.makedirs(path, exist_ok=True)
+    permissions = Permissions(read=("/", *filter(os.path.lexists, keys)), write=(*written, *filter(os.path.isdir, caches)))
+    with private_directory() as scratch:
+        where = Surroundings(
+            project=scratch, directory=scratch, scratch=scratch, path=environment.get("PATH", ""), needs=_python(sys.executable),
+            own=(locations.user_config_dir(), locations.user_state_dir()),
+        )  # fmt: skip
+        yield policy(machine(), level, permissions, where)
 
 
 class Reach:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from vespe.calls.executors.script_environments import interpreter
+from vespe.calls.sandboxing import machine
 from vespe.errors import Interrupted, StorageError, ToolExecutionError
 from vespe.files import locations
 
@@ -37,6 +38,44 @@ def test_one_environment_is_made_for_all_who_ask_at_once(home: Path, tmp_path: P
     root = os.path.join(locations.user_cache_dir(), "envs")
     assert [os.path.join(root, entry, "bin", "python") for entry in os.listdir(root)] == made[:1]
     assert subprocess.run([made[0], "-I", "-c", "import greeting"], check=False).returncode == 0
+
+
+BACKEND = """
+import os, zipfile
+def tried(what):
+    try:
+        what()
+        return 1
+    except OSError:
+        return 0
+def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    home = os.path.expanduser("~")
+    read = tried(lambda: open(os.path.join(home, ".ssh/id")).read())
+    wrote = tried(lambda: open(os.path.join(home, "mark"), "w").write("x"))
+    own = tried(lambda: open(os.path.join(wheel_directory, "own"), "w").write("x"))
+    with zipfile.ZipFile(os.path.join(wheel_directory, "built-1.0-py3-none-any.whl"), "w") as z:
+        z.writestr("built.py", f"SAW = {[read, wrote, own]}")
+        z.writestr("built-1.0.dist-info/METADATA", "Metadata-Version: 2.1\\nName: built\\nVersion: 1.0\\n")
+        z.writestr("built-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\\nGenerator: t\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
+        z.writestr("built-1.0.dist-info/RECORD", "")
+    return "built-1.0-py3-none-any.whl"
+"""
+
+
+@pytest.mark.skipif(machine().level == "off", reason="this machine has no sandbox")
+@pytest.mark.parametrize(("setting", "saw"), [("auto", "[0, 0, 1]"), ("off", "[1, 1, 1]")])
+def test_what_a_dependency_runs_as_it_is_built_is_held(home: Path, tmp_path: Path, setting: str, saw: str) -> None:
+    source = tmp_path / "source"
+    for path, text in ((home / ".ssh/id", "KEY"), (source / "backend.py", BACKEND)):
+        path.parent.mkdir()
+        path.write_text(text, encoding="utf-8")
+    system = '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n[project]\nname = "built"\nversion = "1.0"\n'
+    (source / "pyproject.toml").write_text(system, encoding="utf-8")
+    made = interpreter((f"built @ file://{source}",), environment=OFFLINE | {"HOME": str(home)}, sandbox=setting)
+    said = subprocess.run(
+        [made, "-I", "-c", "import built; print(built.SAW)"], capture_output=True, check=True, text=True, encoding="utf-8"
+    )
+    assert said.stdout == f"{saw}\n" and (home / "mark").exists() == (setting == "off")
 
 
 def test_a_dependency_that_cannot_be_had_is_named_and_nothing_is_left(home: Path, tmp_path: Path) -> None:

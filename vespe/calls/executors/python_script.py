@@ -175,7 +175,9 @@ def _interpreter(implementation: Implementation, metadata: Metadata, path: str, 
         if error.details.get("errno") != errno.ENOENT:
             raise
         lock = None
-    return script_environments.interpreter(metadata.dependencies, context.progress, lock=lock, cancel=context.cancel), ""
+    sandbox = "off" if context.sandbox is not None and context.sandbox.level == "off" else "auto"
+    made = script_environments.interpreter(metadata.dependencies, context.progress, lock=lock, cancel=context.cancel, sandbox=sandbox)
+    return made, ""
 
 
 def _implementation(tool: Tool) -> Implementation:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 from vespe import defaults
+from vespe.calls import sandboxing
 from vespe.documents import strict_json
 from vespe.errors import InvalidDocument, StorageError, ToolExecutionError
 from vespe.files import atomic, locations, staging
@@ -39,13 +40,14 @@ def interpreter(
     lock: Lock | None = None,
     environment: Mapping[str, str] | None = None,
     cancel: threading.Event | None = None,
+    sandbox: str = "auto",
 ) -> str:
     """Return the path of an interpreter that has `dependencies` (PEP 508, sorted), and make it where there is none yet.
 
     With a `lock` it has the files that this names. It lies at `<user cache>/vespe/envs/<digest>`, made aside and renamed into its place,
     so that a half-made one never counts; one maker at a time. `progress` is told, in a sentence, what takes so long; `environment`
     is the caller's own (by default os.environ), of which uv or pip is given the allow-list, proxies, certificates and its own settings; it
-    reads its own configuration files too.
+    reads its own configuration files too. What is built then is others' code: `sandbox` is the user's setting of what holds it.
 
     Raises ToolExecutionError with the dependency that cannot be had, InvalidDocument for a lock that does not fit its script,
     StorageError, TimedOut, Interrupted.
@@ -64,7 +66,7 @@ def interpreter(
             lines = lock.lines() if lock is not None else ()
             if progress is not None:
                 progress(f"installing {', '.join(dependencies)} into an environment of their own, once")
-            installer = Installer(os.environ if environment is None else environment, cancel)
+            installer = Installer(os.environ if environment is None else environment, cancel, sandbox=sandbox)
             _make(os.path.join(root, digest), dependencies, lines, installer)
     return python
 
@@ -112,7 +114,8 @@ def _make(place: str, dependencies: tuple[str, ...], locked: tuple[str, ...], in
 class Installer:
     """uv where there is one and its settings say where packages are, else venv and pip: as the user's own settings have them."""
 
-    def __init__(self, environment: Mapping[str, str], cancel: threading.Event | None = None) -> None:
+    def __init__(self, environment: Mapping[str, str], cancel: threading.Event | None = None, *, sandbox: str = "auto") -> None:
+        self._sandbox = sandbox
         own = (name for name in environment if name.startswith(("PIP_", "UV_")))
         named = (*_CERTIFICATES, *_CONFIGURATION, *_PROXIES, *own)
         extra = {name: environment[name] for name in named if name in environment and name not in _ELSEWHERE}
@@ -124,18 +127,24 @@ class Installer:
 
     def make(self, place: str, arguments: Sequence[str], *, names: Sequence[str]) -> None:
         """Make a virtual environment with what the arguments of an install say; `names` are the requirements, for a failure."""
-        python = os.path.join(place, "bin", "python")
+        python, aside = os.path.join(place, "bin", "python"), os.path.dirname(place)
         if self.uv:
-            self.run((self.uv, "venv", "--quiet", "--no-project", "--python", sys.executable, place), names)
-            self.run((self.uv, "pip", "install", "--quiet", "--python", python, *arguments), names)
+            self.run((self.uv, "venv", "--quiet", "--no-project", "--python", sys.executable, place), names, aside=aside)
+            self.run((self.uv, "pip", "install", "--quiet", "--python", python, *arguments), names, aside=aside)
         else:
-            self.run((sys.executable, "-I", "-m", "venv", place), names)
+            self.run((sys.executable, "-I", "-m", "venv", place), names, aside=aside)
             quiet = ("--quiet", "--disable-pip-version-check", "--no-input")
-            self.run((python, "-I", "-m", "pip", "install", *quiet, *arguments), names)
+            self.run((python, "-I", "-m", "pip", "install", *quiet, *arguments), names, aside=aside)
 
-    def run(self, argv: Sequence[str], names: Sequence[str]) -> bytes:
-        """Run one step and return what it printed; raises ToolExecutionError with the requirement that cannot be had."""
-        finished = process.run(process.Command(argv=argv, cwd="/", env=self.environment, timeout_s=_TIMEOUT_S), cancel=self.cancel)
+    def run(self, argv: Sequence[str], names: Sequence[str], *, aside: str) -> bytes:
+        """Run one step, which writes in `aside`, and return what it printed.
+
+        Raises ToolExecutionError with the requirement that cannot be had.
+        """
+        with sandboxing.installing(self.environment, written=[aside], setting=self._sandbox) as held:
+            env = {**self.environment, **(held.environment if held is not None else {})}
+            command = process.Command(argv=argv, cwd="/", env=env, timeout_s=_TIMEOUT_S, sandbox=held)
+            finished = process.run(command, cancel=self.cancel)
         if finished.returncode != 0:
             raise _refusal([name.split(" --hash=")[0] for name in names], finished, by=self.name)
         return finished.stdout

@@ -16,17 +16,17 @@ from vespe.tools.python.script_metadata import Asked, Metadata, normal
 _INDEX: Final = "https://pypi.org/simple"
 
 
-def lock_of(source: bytes, metadata: Metadata, *, environment: Mapping[str, str]) -> bytes:
+def lock_of(source: bytes, metadata: Metadata, *, environment: Mapping[str, str], sandbox: str = "auto") -> bytes:
     """Return the lock of a script with these bytes; the packages are looked up, nothing of them is installed.
 
     uv locks for every platform, pip for this one. Raises ToolExecutionError with the dependency that cannot be had, StorageError, TimedOut.
     """
-    installer = Installer(environment)
+    installer = Installer(environment, sandbox=sandbox)
     with tempfile.TemporaryDirectory(prefix="vespe-lock-") as aside:
         script = os.path.join(aside, "script.py")
         atomic.write_atomic(script, source, durable=False)
         if installer.uv:
-            installer.run((installer.uv, "lock", "--quiet", "--script", script), metadata.dependencies)
+            installer.run((installer.uv, "lock", "--quiet", "--script", script), metadata.dependencies, aside=aside)
             made = atomic.read_bytes(script + ".lock")
         else:
             made = _written(_report(installer, aside, metadata), metadata, environment.get("PIP_INDEX_URL") or _INDEX).encode()

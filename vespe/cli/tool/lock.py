@@ -42,7 +42,7 @@ def command(name: str | None, check: bool, trusted: bool, project_dir: str | Non
             else:
                 report.note(f"locking {', '.join(metadata.dependencies)} for {tool.name}")
                 with waiting(f"locking the packages of {tool.name}"):
-                    made = script_locking.lock_of(source, metadata, environment=os.environ)
+                    made = script_locking.lock_of(source, metadata, environment=os.environ, sandbox=path.user.sandbox)
                 atomic.write_atomic(place, made)
                 packages = len(locked(made, metadata, path=place))
                 done.append((place, packages, {"tool": tool.name, "uid": tool.uid, "lock": place, "packages": packages}))

@@ -3,6 +3,7 @@
 import click
 
 from vespe import errors
+from vespe.calls import sandboxing
 from vespe.calls.executors import python_script
 from vespe.calls.path import CallPath
 from vespe.calls.registry import ToolRegistry
@@ -26,8 +27,12 @@ def command(trusted: bool, project_dir: str | None, as_json: bool) -> int:
             continue
         try:
             tool = workspace.load(entry)
-            with path.approved(tool) as approved, waiting(f"making the environment of {tool.name}"):
-                python = python_script.prepared(approved, path.context(approved))
+            with (
+                path.approved(tool) as approved,
+                waiting(f"making the environment of {tool.name}"),
+                sandboxing.sandboxed(approved, path.context(approved), setting=path.user.sandbox) as held,
+            ):
+                python = python_script.prepared(approved, held)
         except errors.VespeError as error:
             failed.append(error)
             report.error(f"{entry.name}: {error}", error.hint)
