@@ -104,7 +104,8 @@ def taken(kit_id: str) -> bool:
 
 def permissions_of(server: JsonObject) -> JsonObject:
     """Return what a server's tools state beside the defaults: that its launcher may write where it keeps what it fetches."""
-    words = [os.path.basename(word) for word in server.get("command", ()) if isinstance(word, str) and "=" not in word]
+    command = server.get("command")
+    words = [os.path.basename(word) for word in command if isinstance(word, str) and "=" not in word] if isinstance(command, list) else []
     program = next((word for word in words if word != "env"), "")
     return {"write": [".", _CACHES[program]]} if program in _CACHES else {}
 
