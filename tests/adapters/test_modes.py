@@ -12,11 +12,14 @@ from tests.agents.agents_on_disk import Bench
 from tests.agents.providers.serving import asking, sent, stream
 from vespe import Agent, AgentOptions, Toolset
 from vespe.adapters.anthropic import AnthropicShape
-from vespe.adapters.modes import deferred, mode_of
+from vespe.adapters.modes import deferred, marked, mode_of
 from vespe.errors import UsageError
+from vespe.mcp_server.selection import Selection
+from vespe.mcp_server.tools import ServedTools
 from vespe.models import Tool
 from vespe.projects import project as projects
 from vespe.projects.init import found_project
+from vespe.projects.workspace import open_workspace
 
 CASES = Path(__file__).resolve().parents[1] / "cases"
 RECORDED = "adapters/recorded/anthropic/anthropic-test-anthropic-native-tool-search-streaming-1.json"
@@ -34,7 +37,7 @@ def test_auto_is_all_until_the_definitions_cost_more_than_the_budget(mode: str, 
 def test_what_is_not_a_mode_is_refused_and_native_where_an_api_has_no_search() -> None:
     with pytest.raises(UsageError, match="all, bridge"):
         mode_of("some", TOOLS, api="mcp", budget=None)
-    for api in ("openai", "ollama", "mcp", "gemini"):
+    for api in ("openai", "ollama", "gemini"):
         with pytest.raises(UsageError, match="does not search tools itself"):
             mode_of("native", TOOLS, api=api, budget=None)
 
@@ -63,6 +66,12 @@ def test_definitions_are_what_the_vendors_types_take(api: str) -> None:
 
 def test_where_every_tool_is_exposed_always_there_is_nothing_to_search() -> None:
     assert deferred(TOOLS[:1], always=("t0",), api="anthropic") == [AnthropicShape().definition(TOOLS[0])]
+
+
+def test_clients_of_mcp_search_themselves_and_are_told_what_not_to_put_off() -> None:
+    first, second = deferred(TOOLS[:2], always=("t0",), api="mcp")
+    assert first["_meta"] == {"anthropic/alwaysLoad": True} and "_meta" not in second
+    assert marked({"_meta": {"a": 1}}, always=True)["_meta"] == {"a": 1, "anthropic/alwaysLoad": True}
 
 
 @pytest.fixture
@@ -102,3 +111,15 @@ def test_a_program_with_a_client_of_its_own_and_an_export_have_the_same(bench: B
         assert [one["name"] for one in made if one.get("defer_loading")] == ["get_exchange_rate"] and len(made) == 3
     assert tools.responses(native=True)[-1] == {"type": "tool_search"}
     assert command("export", "--as", "ollama", "--native", "--project", str(bench.root)).code == 2
+
+
+def test_a_server_marks_what_is_exposed_always_and_says_when_that_changes(bench: Bench) -> None:
+    def say(expose: str) -> None:
+        projects.update_config(bench.root, lambda document: document.update({"tools": {"stock_lookup": {"expose": expose}}}))
+
+    say("always")
+    with ServedTools(open_workspace(bench.root), registry=bench.registry, selection=Selection(mode="native")) as served:
+        told = served.page("2025-11-25", None)["tools"]
+        assert len(told) == 2 and [one["name"] for one in told if "_meta" in one] == ["stock_lookup"]
+        say("search")
+        assert served.refresh() and not any("_meta" in one for one in served.page("2025-11-25", None)["tools"])

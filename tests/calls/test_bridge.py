@@ -133,6 +133,11 @@ def test_a_call_that_cannot_be_is_refused_in_words(bench: Bench, one: Any, why: 
     assert why in told(run(bench, [one], "done"))[0] and bench.ran == []
 
 
+def test_nulls_of_strict_mode_are_what_is_absent_for_the_bridge_too(bench: Bench) -> None:
+    result = run(bench, [call("search_tools", {"query": "multiply", "limit": None})], "done", strict=True)
+    assert [one["name"] for one in json.loads(told(result)[0])["tools"]] == ["double"]
+
+
 def test_a_tool_that_was_found_may_be_called_by_its_name(bench: Bench) -> None:
     assert told(run(bench, [call("double", {"n": 2})], "done")) == ["4"]
 

@@ -8,6 +8,7 @@ import pytest
 
 from tests.support.ondisk import python_tool, write_kit
 from vespe.errors import AmbiguousTool, InvalidDocument, ProjectNotFound, ToolNotFound
+from vespe.projects.project import update_config
 from vespe.projects.workspace import find_root, open_workspace, project_entry, project_has
 from vespe.trust.gate import trust_created
 
@@ -93,3 +94,11 @@ def test_p48_a_scope_behind_the_winners_that_cannot_be_listed_is_only_said(odd: 
     found = open_workspace(odd).resolve("read_file")
     assert found.entry.scope == "file_io_without_git" and "cannot be listed" in found.warnings[0]
     assert open_workspace(odd).tool("read_file").name == "read_file"
+
+
+def test_the_name_that_models_know_a_tool_by_leads_a_person_to_its_own(project: Path) -> None:
+    python_tool(project / ".vespe/tools/tool-greet", "greet", "return 1")
+    update_config(str(project), lambda document: document.update({"tools": {"greet": {"as": "hello"}}}))
+    with pytest.raises(ToolNotFound, match="models know project_tools/greet by that name"):
+        open_workspace(project).resolve("hello")
+    assert open_workspace(project).shown_tool("hello").name == "hello"

@@ -11,6 +11,11 @@ MODES: Final = ("all", "bridge", "native", "auto")
 """`all` declares every tool; `bridge` those that are always exposed, and three that search, describe and call the others; `native` defers
 the others, and the vendor's API searches them; `auto` is `all` until the definitions cost more than the project's `tool_budget`, then
 `bridge`."""
+_LOADED_AT_ONCE: Final = "anthropic/alwaysLoad"
+"""The key of a tool's `_meta` by which a client of MCP that searches tools itself tells those that it must not put off.
+
+https://code.claude.com/docs/en/mcp#scale-with-mcp-tool-search
+"""
 _SEARCH: Final[dict[str, JsonObject]] = {
     "anthropic": {"name": "tool_search_tool_bm25", "type": "tool_search_tool_bm25_20251119"},
     "openai-responses": {"type": "tool_search"},
@@ -19,6 +24,13 @@ _SEARCH: Final[dict[str, JsonObject]] = {
 
 https://platform.claude.com/docs/en/agents-and-tools/tool-use/tool-search-tool
 """
+_CALLED: Final = {
+    "anthropic": "Anthropic's Messages API",
+    "openai-responses": "OpenAI's Responses API",
+    "openai": "an API of chat completions",
+    "ollama": "Ollama",
+    "gemini": "Gemini",
+}
 
 
 def mode_of(mode: str, tools: Iterable[Tool], *, api: str, budget: object) -> str:
@@ -28,8 +40,11 @@ def mode_of(mode: str, tools: Iterable[Tool], *, api: str, budget: object) -> st
     """
     if mode not in MODES:
         raise UsageError(f"{mode!r} is not a way to show tools: it is one of {', '.join(MODES)}")
-    if mode == "native" and api not in _SEARCH:
-        raise UsageError(f"{api} does not search tools itself: `native` is for {' and '.join(_SEARCH)}", hint="bridge is for every API")
+    if mode == "native" and api not in (*_SEARCH, "mcp"):
+        raise UsageError(
+            f"{_CALLED.get(api, api)} does not search tools itself: `native` is for {' and '.join(_CALLED[one] for one in _SEARCH)}",
+            hint="`bridge` and `auto` are for every API; agents have `native` with the provider anthropic",
+        )
     if mode != "auto":
         return mode
     shape = SHAPES.get(api, SHAPES["openai"])
@@ -40,8 +55,16 @@ def mode_of(mode: str, tools: Iterable[Tool], *, api: str, budget: object) -> st
 def deferred(tools: Iterable[Tool], *, always: Collection[str], api: str) -> list[JsonObject]:
     """Return definitions in the shape of `api`, all but those of `always` deferred, and behind them the API's own search.
 
-    Raises UsageError for an API that has none.
+    For MCP, whose clients search if anybody does, those of `always` are marked instead. Raises UsageError for an API without a search.
     """
     mode_of("native", (), api=api, budget=None)
+    if api == "mcp":
+        return [marked(SHAPES[api].definition(tool), always=tool.name in always) for tool in tools]
     shown = [SHAPES[api].definition(tool) | ({} if tool.name in always else {"defer_loading": True}) for tool in tools]
     return [*shown, *([dict(_SEARCH[api])] if any(one.get("defer_loading") for one in shown) else [])]
+
+
+def marked(entry: JsonObject, *, always: bool) -> JsonObject:
+    """Return an entry of MCP's `tools/list`, with the mark of one that clients must not put off where it is `always` exposed."""
+    held = entry.get("_meta")
+    return entry | {"_meta": {**(held if isinstance(held, dict) else {}), _LOADED_AT_ONCE: True}} if always else entry

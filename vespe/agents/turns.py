@@ -79,9 +79,9 @@ class TurnRunner:
         `time.perf_counter()` of each call's last byte by its id, `cut` the places of calls that may not have come whole.
         """
         work = _Work(self, results, stop, most=most, arrived=arrived or {})
-        checked = [one for call in turn if (one := self._checked(call, cut=call.place in cut)) is not None]
+        ready = [one for call in turn if (one := self._checked(call, cut=call.place in cut)) is not None]
         try:
-            for group in _groups(checked):
+            for group in _groups(ready):
                 if self.max_parallel > 1 and sum(isinstance(one, Ready) for one in group) > 1:
                     work.together(group)
                 else:
@@ -106,12 +106,20 @@ class TurnRunner:
         call = call if self.bridge is None else bridged(call, self.bridge)
         if (outcome := self.known(call)) is not None:
             return None if isinstance(outcome, str) else CallResult(call=call, outcome=outcome)
-        if cut:
-            return not_run(call, "the answer was cut off, and this call may be incomplete", code="cut", retryable=True)
-        if self.bridge is None or call.name not in OWN:
-            return check(call, self.tools, strict=self.strict)
-        one = check(call, OWN)
-        return one if isinstance(one, CallResult) else CallResult(call=call, outcome=self.bridge.answer(call.name, one.inputs), ran=True)
+        return checked(call, self.tools, strict=self.strict, bridge=self.bridge, cut=cut)
+
+
+def checked(call: ModelCall, tools: Mapping[str, Tool], *, strict: Collection[str], bridge: Bridge | None, cut: bool) -> Ready | CallResult:
+    """Return a call ready to run, or its result: why it does not run, or what a `bridge` answers to a call of its own tools.
+
+    `tools` and `strict` are as `check` takes them; `cut` says that the call may not have come whole.
+    """
+    if cut:
+        return not_run(call, "the answer was cut off, and this call may be incomplete", code="cut", retryable=True)
+    if bridge is None or call.name not in OWN:
+        return check(call, tools, strict=strict)
+    one = check(call, OWN, strict=strict)
+    return one if isinstance(one, CallResult) else CallResult(call=call, outcome=bridge.answer(call.name, one.inputs), ran=True)
 
 
 @dataclass(kw_only=False)

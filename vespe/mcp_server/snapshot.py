@@ -36,7 +36,7 @@ class Loaded:
 class Snapshot:
     """The project's tools at one moment. `refusal` says why none is shown; `pages` keeps what was listed already.
 
-    `names` are those that are declared: of all `tools`, or of the `bridge` in their place.
+    `names` are those that are declared: of all `tools`, or of the `bridge` in their place; `at_once` those that clients must not put off.
     `policy` decides on calls of them, None where no rule is about any. `firm` says that equal marks mean equal tools; `near` are
     the places that decide which tool a name means, and whether it may be called.
     """
@@ -50,6 +50,7 @@ class Snapshot:
     tools: Mapping[str, Tool]
     bridge: Bridge | None
     names: tuple[str, ...]
+    at_once: frozenset[str]
     left_out: tuple[str, ...]
     loaded: Mapping[str, Loaded]
     refusal: VespeError | None = None
@@ -104,6 +105,7 @@ def look(
         tools=found.tools,
         bridge=made,
         names=tuple(sorted(made.declared if made else found.tools)),
+        at_once=found.always if mode == "native" else frozenset(),
         left_out=found.left_out,
         loaded=load.loaded,
         refusal=refusal,
@@ -145,7 +147,7 @@ def unreadable(before: Snapshot, error: VespeError) -> Snapshot:
 
 def differs(before: Snapshot, after: Snapshot, *, definition: Callable[[Tool], JsonObject]) -> bool:
     """Say whether what clients are shown is another list; tools that were not read again are the same."""
-    if before.names != after.names:
+    if (before.names, before.at_once) != (after.names, after.at_once):
         return True
     pairs = ((before.declared[name], after.declared[name]) for name in after.names)
     return any(old is not new and definition(old) != definition(new) for old, new in pairs)

@@ -8,6 +8,7 @@ from typing import cast
 
 from vespe import errors
 from vespe.adapters.mcp import McpShape
+from vespe.adapters.modes import marked
 from vespe.calls.bridge import OWN
 from vespe.calls.executors.mcp.sessions import Sessions
 from vespe.calls.path import open_path, refused
@@ -62,7 +63,8 @@ class ServedTools:
         self._now = self._look(workspace, None)
         if self._now.refusal is not None:
             raise self._now.refusal
-        self._selection = replace(self._selection, mode="all" if self._now.bridge is None else "bridge")
+        if self._selection.mode == "auto":
+            self._selection = replace(self._selection, mode="all" if self._now.bridge is None else "bridge")
 
     def __enter__(self) -> "ServedTools":
         return self
@@ -115,7 +117,9 @@ class ServedTools:
         now = self._now
         start = pages.first(now.names, cursor)
         if (ready := now.pages.get((revision, start))) is None:
-            made = pages.page(now.names, cursor, key="tools", item=lambda name: _entry(now.declared[name], revision))
+            made = pages.page(
+                now.names, cursor, key="tools", item=lambda name: _entry(now.declared[name], revision, at_once=name in now.at_once)
+            )
             ready = now.pages[revision, start] = pages.Ready(revisions.complete(made, revision, cached=True))
         return ready
 
@@ -200,5 +204,5 @@ def _newest(tool: Tool) -> JsonObject:
     return _entry(tool, revisions.NEWEST)
 
 
-def _entry(tool: Tool, revision: str) -> JsonObject:
-    return revisions.tool_entry(_SHAPE.definition(tool), tool.output_schema, revision)
+def _entry(tool: Tool, revision: str, *, at_once: bool = False) -> JsonObject:
+    return revisions.tool_entry(marked(_SHAPE.definition(tool), always=at_once), tool.output_schema, revision)

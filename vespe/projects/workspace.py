@@ -34,7 +34,13 @@ class Workspace:
 
         InvalidDocument where a scope that may have it, and would come first, cannot be listed.
         """
-        return resolver.resolve(name, self.scopes, lookup=_found, names=self._names, complete=complete)
+        try:
+            return resolver.resolve(name, self.scopes, lookup=_found, names=self._names, complete=complete)
+        except ToolNotFound as error:
+            if not (renamed := self.view.named(name, self.available())):
+                raise
+            own = f"{renamed[0].scope}/{renamed[0].name}"
+            raise ToolNotFound(name, searched=error.searched, reason=f"models know {own} by that name", hint=f"call it {own}") from None
 
     def tool(self, name: str) -> Tool:
         """Resolve a name, a uid or `scope/name`, and load the tool."""

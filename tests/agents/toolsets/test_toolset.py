@@ -16,7 +16,7 @@ import vespe
 from vespe import Agent, Call, KitNotFound, NotTrusted, Project, Question, SimulatedProvider, ToolNotFound, Toolset, UsageError, tool
 from vespe import Answer as Said
 from vespe.calls import log
-from vespe.projects.project import set_active
+from vespe.projects.project import set_active, update_config
 
 
 @tool(read_only=True)
@@ -292,3 +292,41 @@ def test_nothing_is_sent_for_the_tools_of_a_project_that_is_not_trusted(made: Pr
     with pytest.raises(NotTrusted):
         Agent(provider, tools=Toolset(Project(tmp_path / "copy"))).run("Hi")
     assert Agent(provider, tools=Toolset(double)).run("Hi").text == "Hello."
+
+
+BRIDGE = ["search_tools", "describe_tool", "call_tool"]
+THROUGH = [
+    ("search_tools", {"query": "double a number", "limit": 1}),
+    ("describe_tool", {"name": "count"}),
+    ("call_tool", {"name": "double", "arguments": {"n": 21}}),
+    ("call_tool", {"name": "count", "arguments": {"text": "a"}}),
+    ("call_tool", {"name": "none"}),
+]
+
+
+def test_a_bridge_in_the_place_of_the_tools_is_declared_and_answered(made: Project) -> None:
+    tools = Toolset(double, made, tools_mode="bridge", ask=lambda _: Said(allowed=False))
+    assert [one["function"]["name"] for one in tools.openai()] == [one["name"] for one in tools.anthropic()] == BRIDGE
+    for answer in (tools.answer(chat(*THROUGH)), asyncio.run(tools.aanswer(chat(*THROUGH)))):
+        found, described, doubled, denied, unknown = told(answer)
+        assert json.loads(found)["tools"][0]["name"] == "double" and json.loads(described)["name"] == "count"
+        assert doubled == "42" and "do without it" in denied and "no tool called 'none'" in unknown
+        assert [one.call.name for one in answer.results] == ["search_tools", "describe_tool", "double", "count", "none"]
+
+
+def test_a_vendor_that_knows_results_by_name_is_told_the_name_that_the_model_called(home: Path) -> None:
+    tools = Toolset(double, tools_mode="bridge")
+    parts = [{"functionCall": {"name": "call_tool", "args": {"name": "double", "arguments": {"n": 2}}}}]
+    (part,) = tools.answer({"candidates": [{"content": {"parts": parts}}]})[1]["parts"]
+    assert part["functionResponse"]["name"] == "call_tool" and "4" in json.dumps(part)
+    calls = [{"function": {"name": "call_tool", "arguments": {"name": "double", "arguments": {"n": 2}}}}]
+    assert tools.answer({"message": {"role": "assistant", "tool_calls": calls}})[1]["tool_name"] == "call_tool"
+
+
+def test_a_bridge_stands_beside_what_a_project_exposes_always_and_auto_asks_its_budget(made: Project) -> None:
+    update_config(str(made.root), lambda document: document.update({"tools": {"count": {"expose": "always"}}, "tool_budget": 1}))
+    for mode, names in (("bridge", ["count", *BRIDGE]), ("auto", ["count", *BRIDGE]), ("all", ["double", "count"])):
+        assert list(Toolset(double, Project(made.root), tools_mode=mode).declared) == names
+    for mode in ("some", "native"):
+        with pytest.raises(UsageError):
+            Toolset(double, tools_mode=mode)

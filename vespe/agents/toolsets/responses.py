@@ -1,6 +1,7 @@
 """A response of any vendor's client, as data or as the client's own object: the model's turn, its calls, and where results go."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final, Protocol
 
 from vespe.adapters import ADAPTERS
@@ -15,8 +16,9 @@ from vespe.records import dataclass
 class RunsCalls(Protocol):
     """What a framework's own tools are made of: tools, and what runs the calls that a model makes of them."""
 
-    def __iter__(self) -> Iterator[Tool]:
-        """Return the tools."""
+    @property
+    def declared(self) -> Mapping[str, Tool]:
+        """The tools that a model is told of, by name."""
         ...
 
     def run_call(self, name: str, arguments: JsonObject | str, *, call_id: str = "") -> CallResult:
@@ -42,17 +44,18 @@ class Turn:
 
     def results(self, results: Sequence[CallResult], tools: Mapping[str, Tool]) -> list[JsonObject]:
         """Return the messages that tell the model what became of its calls, in the order of the calls."""
-        told = [self._told(result, tools) for result in results]
+        names = {call.place: call.name for call in self.calls}
+        told = [self._told(result, tools, name=names.get(result.call.place, result.call.name)) for result in results]
         if self.vendor == "anthropic":
             return [{"role": "user", "content": told}] if told else []
         if self.vendor == "gemini":
             return [{"role": "user", "parts": told}] if told else []
         return told
 
-    def _told(self, result: CallResult, tools: Mapping[str, Tool]) -> JsonObject:
-        name = result.call.name
-        tool = tools.get(name) or Tool(uid="", name=name, description="", input_schema={})
-        told: JsonObject = ADAPTERS[self.vendor](tool).format_tool_output(result.outcome, call_id=result.call.call_id)
+    def _told(self, result: CallResult, tools: Mapping[str, Tool], *, name: str) -> JsonObject:
+        """Say what became of a call, under the `name` that the model called: what a bridge called in its place has one of its own."""
+        tool = tools.get(result.call.name) or Tool(uid="", name=name, description="", input_schema={})
+        told: JsonObject = ADAPTERS[self.vendor](replace(tool, name=name)).format_tool_output(result.outcome, call_id=result.call.call_id)
         return told
 
 

@@ -14,7 +14,7 @@ __all__ = ["AgentsTool", "tools_of"]
 
 def tools_of(tools: RunsCalls) -> list[AgentsTool]:
     """Return a FunctionTool for each tool; a call that fails is a result that says so."""
-    return [_made(tools, tool) for tool in tools]
+    return [_made(tools, tool) for tool in tools.declared.values()]
 
 
 def _made(tools: RunsCalls, tool: Tool) -> AgentsTool:

@@ -15,7 +15,7 @@ __all__ = ["PydanticTool", "tools_of"]
 
 def tools_of(tools: RunsCalls) -> list[PydanticTool[Any]]:
     """Return a pydantic-ai Tool for each tool; what the model can mend is a ModelRetry, any other failure a result that says so."""
-    return [_made(tools, tool) for tool in tools]
+    return [_made(tools, tool) for tool in tools.declared.values()]
 
 
 def _made(tools: RunsCalls, tool: Tool) -> PydanticTool[Any]:

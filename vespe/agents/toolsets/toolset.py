@@ -6,15 +6,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, cast
 
 from vespe.adapters import SHAPES
-from vespe.adapters.modes import deferred
-from vespe.agents.call_checks import Ready, check
+from vespe.adapters.modes import deferred, mode_of
+from vespe.agents.call_checks import Ready
 from vespe.agents.call_results import CallResult, not_run
 from vespe.agents.limits import Stop
 from vespe.agents.open_calls import ModelCall
 from vespe.agents.tool_sets import require_same, tool_set
 from vespe.agents.toolsets.responses import Turn, cut_calls, read_turn
-from vespe.agents.turns import TurnRunner
+from vespe.agents.turns import TurnRunner, bridged, checked
 from vespe.calls import path as call_path
+from vespe.calls.bridge import Bridge
 from vespe.calls.path import CallPath
 from vespe.calls.policy import Ask, CallPolicy, Taint, policy_of
 from vespe.calls.registry import ToolRegistry
@@ -70,6 +71,8 @@ class Toolset:
 
     The calls of a model (`answer`) need a word, too: the program's own functions and read-only tools run; for others `approve` is
     `ask` (which asks `ask`, and denies without it), `read-only`, `all` or `none`, and what a configuration denies is always denied.
+    `tools_mode` is `all`, `bridge` (three tools that search, describe and call the others, beside those that a project exposes always),
+    or `auto`, a bridge where the definitions cost more than the project's `tool_budget`: what `answer` is given is then a call of these.
     The same tool given twice is one. Raises UsageError where two different tools have one name, KitNotFound, ProjectNotFound, InvalidTool.
 
     ```python
@@ -87,7 +90,7 @@ class Toolset:
     ```
     """
 
-    def __init__(self, *sources: Source, approve: str = "ask", ask: Ask | None = None) -> None:
+    def __init__(self, *sources: Source, approve: str = "ask", ask: Ask | None = None, tools_mode: str = "all") -> None:
         self._approve, self._ask = approve, ask
         self._held: dict[str, _Held] = {}
         self._strict: frozenset[str] = frozenset()
@@ -100,6 +103,7 @@ class Toolset:
                 self._add(held)
         self._policies: dict[int, CallPolicy] = {}
         self._taint = Taint()
+        self._bridge = self._bridged(tools_mode)
 
     def __repr__(self) -> str:
         return f"<Toolset of {', '.join(self._held) or 'nothing'}>"
@@ -131,13 +135,18 @@ class Toolset:
         """The tools by name."""
         return {name: held.tool for name, held in self._held.items()}
 
+    @property
+    def declared(self) -> Mapping[str, Tool]:
+        """The tools that a model is told of, by name: all, or those of a bridge in their place."""
+        return self.tools if self._bridge is None else self._bridge.declared
+
     # ---- definitions
 
     def openai(self, *, strict: bool = False) -> list[Any]:
         """Return `tools` for OpenAI's chat completions; with `strict` in strict mode, but for tools that cannot be said in it."""
         if not strict:
             return self._shown("openai")
-        shown = tool_set(self, strict=True)
+        shown = tool_set(self.declared.values(), strict=True)
         self._strict = shown.strict
         return [one if isinstance(one, dict) else SHAPES["openai"].definition(one) for one in shown.shown]
 
@@ -160,7 +169,7 @@ class Toolset:
 
     def gemini(self) -> list[Any]:
         """Return `tools` for Gemini: one object with every declaration."""
-        return [{"functionDeclarations": self._shown("gemini")}] if self._held else []
+        return [{"functionDeclarations": self._shown("gemini")}] if self.declared else []
 
     def ollama(self) -> list[Any]:
         """Return `tools` for Ollama's chat."""
@@ -171,12 +180,25 @@ class Toolset:
         return self._shown("mcp")
 
     def _deferred(self, shape: str) -> list[Any]:
+        return deferred(self, always=self._exposed(), api=shape)
+
+    def _exposed(self) -> frozenset[str]:
+        """The names of the tools that a project exposes always."""
         views = {id(held.path): held.path.workspace.view for held in self._held.values()}
-        exposed = [name for name, held in self._held.items() if views[id(held.path)].exposure(held.tool.itself) == "always"]
-        return deferred(self, always=exposed, api=shape)
+        return frozenset(name for name, held in self._held.items() if views[id(held.path)].exposure(held.tool.itself) == "always")
 
     def _shown(self, shape: str) -> list[Any]:
-        return [SHAPES[shape].definition(tool) for tool in self]
+        return [SHAPES[shape].definition(tool) for tool in self.declared.values()]
+
+    def _bridged(self, mode: str) -> Bridge | None:
+        if mode == "native":
+            hint = "`anthropic(native=True)` and `responses(native=True)` give deferred definitions"
+            raise UsageError("whether an API searches tools itself is said where definitions are made for it", hint=hint)
+        budget = self._home.config.document.get("tool_budget")
+        if mode_of(mode, self, api="openai", budget=budget) != "bridge":
+            return None
+        may = {name: held.tool for name, held in self._held.items() if not self._policy_of(held).why_never(held.tool)}
+        return Bridge(may, self._exposed())
 
     def langchain(self) -> "list[StructuredTool]":
         """Return the tools as LangChain's; raises MissingExtra without langchain-core."""
@@ -255,8 +277,7 @@ class Toolset:
         """
         turn = read_turn(response)
         results: dict[int, CallResult] = {}
-        runner = TurnRunner(tools=self.tools, runner=self, policy=cast(CallPolicy, self), strict=self._strict)
-        runner.run(turn.calls, results, stop=Stop(), cut=tuple(cut_calls(turn)))
+        self._runner().run(turn.calls, results, stop=Stop(), cut=tuple(cut_calls(turn)))
         return self._answer(turn, results)
 
     async def aanswer(self, response: object) -> Answer:
@@ -283,8 +304,7 @@ class Toolset:
     def run_call(self, name: str, arguments: JsonObject | str, *, call_id: str = "") -> CallResult:
         """Run one call that a model made, allowed or not as in `answer`: for a framework that reads responses itself."""
         results: dict[int, CallResult] = {}
-        runner = TurnRunner(tools=self.tools, runner=self, policy=cast(CallPolicy, self), strict=self._strict)
-        runner.run([ModelCall(call_id=call_id, name=name, arguments=arguments)], results, stop=Stop())
+        self._runner().run([ModelCall(call_id=call_id, name=name, arguments=arguments)], results, stop=Stop())
         return results[0]
 
     async def arun_call(self, name: str, arguments: JsonObject | str, *, call_id: str = "") -> CallResult:
@@ -294,20 +314,24 @@ class Toolset:
 
     def why_not(self, tool: Tool, inputs: JsonObject) -> str:
         """Say why a model's call may not run, "" where it may: see `CallPolicy.why_not`."""
-        held = self._one(tool.name)
-        if id(held.path) not in self._policies:
-            policy = "all" if held.own else self._approve
-            self._policies[id(held.path)] = policy_of(held.path, policy=policy, ask=self._ask, taint=self._taint)
-        return self._policies[id(held.path)].why_not(tool, inputs)
+        return self._policy_of(self._one(tool.name)).why_not(tool, inputs)
 
     def saw(self, tool: Tool) -> None:
         """Take note that a model is given a result of this tool: see `CallPolicy.saw`."""
         self._taint.note(tool)
 
+    def _policy_of(self, held: _Held) -> CallPolicy:
+        if id(held.path) not in self._policies:
+            policy = "all" if held.own else self._approve
+            self._policies[id(held.path)] = policy_of(held.path, policy=policy, ask=self._ask, taint=self._taint)
+        return self._policies[id(held.path)]
+
+    def _runner(self) -> TurnRunner:
+        return TurnRunner(tools=self.tools, runner=self, policy=cast(CallPolicy, self), strict=self._strict, bridge=self._bridge)
+
     def _ready(self, call: ModelCall, *, cut: bool) -> Ready | CallResult:
-        if cut:
-            return not_run(call, "the answer was cut off, and this call may be incomplete", code="cut", retryable=True)
-        one = check(call, self.tools, strict=self._strict)
+        call = call if self._bridge is None else bridged(call, self._bridge)
+        one = checked(call, self.tools, strict=self._strict, bridge=self._bridge, cut=cut)
         if isinstance(one, Ready) and (why := self.why_not(one.tool, one.inputs)):
             return not_run(call, f"{why}; do without it", code="denied", tool=one.tool)
         return one

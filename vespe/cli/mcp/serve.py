@@ -23,8 +23,9 @@ from vespe.projects.workspace import open_workspace
 @click.option("--tool", "names", multiple=True, metavar="NAME", help="Show only this tool; may be repeated.")
 @click.option("--read-only", is_flag=True, help="Show only tools whose annotations say readOnlyHint: true.")
 @click.option(
-    "--tools-mode", "mode", type=click.Choice([mode for mode in MODES if mode != "native"]), default="auto", show_default=True,
+    "--tools-mode", "mode", type=click.Choice(MODES), default="auto", show_default=True,
     help="all: list every tool; bridge: list search_tools, describe_tool, call_tool and what is always exposed; "
+    "native: list every tool, for a client that searches them itself, and mark what is always exposed; "
     "auto: all, until they cost more than the project's tool_budget.",
 )  # fmt: skip
 @click.option(
