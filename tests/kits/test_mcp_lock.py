@@ -59,7 +59,8 @@ def test_another_server_of_that_name_is_never_replaced(root: str) -> None:
 @pytest.mark.parametrize(
     "entry",
     [
-        [], {}, {"command": ["a"], "url": "https://example.com"}, {"command": []}, {"command": "a"}, {"command": [1]}, {"command": None}, {"url": "file:///x"},
+        [], {}, {"command": ["a"], "url": "https://example.com"}, {"command": []}, {"command": "a"}, {"command": [1]}, {"url": "file:///x"},
+        {"command": None},
         {"command": ["a"], "definitions": {"x": 1}}, {"command": ["a"], "definitions": []}, {"command": ["a\0b"]},
         {"url": "https://example.com", "headers": {"A": 1}}, {"command": ["a"], "secrets": ["a b"]}, {"command": ["a"], "timeout_s": "x"},
     ],
