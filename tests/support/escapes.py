@@ -76,8 +76,10 @@ ROWS: Final = (
     Row("write in the temporary directory of all", "write('/tmp/vespe-escape')", "write(T/'x')"),
     Row("write a tool of the project", "write(P/'.vespe/tools/tool-x')", "write(P/'tools-x')", gap="project"),
     Row("write the project's configuration", "write(P/'.vespe/config.json')", "write(P/'config.json')", gap="project"),
-    Row("write a hook of git", "write(P/'.git/hooks/pre-commit')", "write(P/'.git/description')", gap="project"),
-    Row("write the configuration of git", "write(P/'.git/config')", "write(P/'.git/HEAD')", gap="project"),
+    Row("write a hook of git", "write(P/'.git/hooks/pre-commit')", "write(P/'hooks-x')", gap="project"),
+    Row("write the configuration of git", "write(P/'.git/config')", "read(P/'.git/HEAD')", gap="project"),
+    Row("name another configuration to git", "write(P/'.git/commondir')", "write(P/'commondir')", gap="project"),
+    Row("put .git away", "os.rename(P/'.git', P/'.g')", "os.mkdir(P/'.h'); os.rename(P/'.h', P/'.i')", gap="project"),
     Row("put .vespe away", "os.rename(P/'.vespe', P/'.v')", "os.mkdir(P/'.w'); os.rename(P/'.w', P/'.x')", gap="project"),
     Row("write a job of cron", "write('/etc/cron.d/vespe-escape')", "read('/etc/passwd')"),
     Row("write a start-up file of every shell", "write('/etc/profile.d/vespe-escape.sh')", "read('/etc/hosts')"),
@@ -152,6 +154,7 @@ ROWS: Final = (
     Row("replace a token in a project that is the home", "write(H/'n2'); os.replace(H/'n2', H/'.netrc')", "write(H/'n3'); os.replace(H/'n3', H/'notes')", policy="home"),
     Row("move the keys in a project that is the home", "os.rename(H/'.ssh', H/'s')", "os.mkdir(H/'m'); os.rename(H/'m', H/'m2')", policy="home"),
     Row("append to a start-up file in a project that is the home", "write(H/'.profile')", "read(H/'.profile')", policy="home"),
+    Row("put away what start-up files are in", "os.rename(H/'.config', H/'.c')", "write(H/'.config/new')", policy="home"),
     Row("uncover a key in a project that is the home", "call('umount2', bytes(H/'.ssh'), 2)", "os.statvfs(H)", policy="home"),
 )  # fmt: skip
 

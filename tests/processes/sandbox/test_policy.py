@@ -92,4 +92,12 @@ def test_what_of_a_project_others_execute_is_kept_unless_it_is_named(home: Path)
         mounts = made(home, "namespaces", **stated).message["namespaces"]
         return {path.decode().partition("project/")[2] for path in mounts["kept"]}
 
-    assert kept() == {".vespe", ".git/hooks"} and kept(write=[".", ".git"]) == {".vespe"} and kept(write=["docs"]) == set()
+    assert kept() == {".vespe", ".git"} and kept(write=[".", ".git"]) == {".vespe"} and kept(write=["docs"]) == set()
+    held = made(home, "namespaces", write=[".", ".git/hooks"]).message["namespaces"]
+    assert any(path.endswith(b"/.git") for path in held["kept"]) and any(path.endswith(b"/.git/hooks") for path in held["writable"])
+
+
+def test_a_home_in_a_project_keeps_what_its_directories_hold_and_says_what_it_does_not(home: Path) -> None:
+    (home / ".config/fish").mkdir(parents=True)
+    held = made(home, "namespaces", project=home)
+    assert bytes(home / ".config") in held.message["namespaces"]["writable"] and "project" in held.gaps

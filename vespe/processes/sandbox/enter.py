@@ -201,6 +201,9 @@ def _mounts(wanted: "dict[str, Any]") -> None:
     beneath = tuple(path.rstrip(b"/") + b"/" for path in wanted["writable"])
     for path in (*wanted["kept"], *(path for path in wanted["hidden"] if path.startswith(beneath))):
         _set_read_only(path, on=True)
+    for path in wanted["writable"]:
+        if any(path.startswith(kept + b"/") for kept in wanted["kept"]):
+            _set_read_only(path, on=False)
 
 
 def _mount(source: "bytes | None", target: bytes, kind: "bytes | None", flags: int, options: "bytes | None" = None) -> None:

@@ -44,8 +44,11 @@ _SYSTEM: Final = (
     "/sys/devices/system", "/sys/fs/cgroup", "/run/systemd/resolve", "/run/resolvconf", "/var/lib/ca-certificates",
 )  # fmt: skip
 """What programs need in order to start at all."""
-_EXECUTED: Final = (".vespe", ".git/hooks", ".git/config", ".git/config.worktree", ".git/info", ".git/modules", ".git/worktrees")
-"""What of a project other programs take commands from: a tool that may write the project does not write there unless it says so."""
+_EXECUTED: Final = (".vespe", ".git")
+"""What of a project other programs take commands from: a tool that may write the project does not write there unless it says so.
+
+All of `.git`: a `commondir` put there, or an index that names a repository beside it, has git run what another configuration says.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +106,8 @@ def _seatbelt(permissions: Permissions, where: Surroundings, files: "_Files") ->
         network=permissions.network is None or bool(permissions.network),
     )
     stated = [key for key in ("programs", "memory_mb") if getattr(permissions, key) is not None]
-    gaps = ("metadata", "names", "sockets", "processes", *stated, *(("hosts",) if permissions.network else ()))
+    gaps = ("metadata", "names", "sockets", "processes", *stated)
+    gaps += (("hosts",) if permissions.network else ()) + (("project",) if files.kept else ())
     environment = _environment(where, proxied=False)
     message = {"rules": rules}
     return Policy(
@@ -142,8 +146,8 @@ def _gaps(machine: Machine, level: str, permissions: Permissions, files: "_Files
         yield from ("ipc", "metadata", "names")
         if permissions.network:
             yield "hosts"
-        if files.kept:
-            yield "project"
+    if files.kept and (level == "landlock" or files.has_home):
+        yield "project"
     if permissions.network is None:
         yield "sockets"
     if machine.landlock < 3:
@@ -175,6 +179,8 @@ class _Files:
         self._written = tuple(dict.fromkeys(map(self._written_place, stated)))
         explicit = {self.place(path) for path in permissions.write or ()}
         executed = [os.path.join(self._root, name) for name in _EXECUTED]
+        # What is not there yet can be made: nothing covers it.
+        self.has_home = any(holds(place, home) for place in self._written for home in homes())
         executed += [os.path.join(home, name) for home in homes() if holds(self._root, home) for name in _STARTED]
         self.kept = [
             path
@@ -233,8 +239,12 @@ class _Files:
         """Return what is writable, what in it is kept as it is, what is hidden, and what of that is shown all the same."""
         hidden = [path for path in (*SOCKETS, *self._covered) if os.path.exists(path) and not os.path.islink(path)]
         shown = [path for path in self._needs if any(path != cover and holds(cover, path) for cover in self._covered)]
+        written = _outermost((*self._written, self._scratch))
+        # A directory in which something is kept could be renamed, and made anew without it, were it not mounted itself.
+        held = {place for path in self.kept for place in _between(path, written)}
+        named = {place for place in self._written if any(holds(path, place) for path in self.kept)}
         return {
-            "writable": [os.fsencode(path) for path in _outermost((*self._written, self._scratch))],
+            "writable": [os.fsencode(path) for path in (*written, *sorted(held | named))],
             "kept": [os.fsencode(path) for path in self.kept],
             "hidden": [os.fsencode(path) for path in _outermost(hidden)],
             "shown": [os.fsencode(path) for path in shown],
@@ -277,6 +287,14 @@ def _children(path: str) -> list[str]:
         return os.listdir(path)
     except OSError:
         return []
+
+
+def _between(path: str, places: list[str]) -> Iterator[str]:
+    """Return the directories that a path is in, as far as they lie in one of the places."""
+    above = os.path.dirname(path)
+    while any(holds(place, above) and place != above for place in places):
+        yield above
+        above = os.path.dirname(above)
 
 
 def _outermost(paths: Iterable[str]) -> list[str]:
