@@ -10,12 +10,15 @@ from typing import Any
 import pytest
 
 from tests.support.ondisk import python_tool, write_tool
+from vespe.calls.executors.base import Context
+from vespe.calls.executors.mcp.sessions import Sessions
 from vespe.calls.path import CallPath
 from vespe.calls.registry import ToolRegistry
-from vespe.calls.sandboxing import machine
+from vespe.calls.sandboxing import machine, sandboxed
 from vespe.models import Call, Outcome
 from vespe.projects import user_config
 from vespe.projects.workspace import open_workspace
+from vespe.tools import directory
 
 
 @pytest.fixture
@@ -78,6 +81,18 @@ def test_a_tool_that_touches_nothing_else_is_as_it_was(held: Path) -> None:
 def test_a_temporary_directory_is_gone_after_the_call(held: Path) -> None:
     python_tool(tool(held, "p"), "p", "import os\nopen(os.environ['TMPDIR'] + '/left', 'w')\nreturn os.environ['TMPDIR']")
     assert not Path(run(held, "p").result).exists()
+
+
+def test_the_servers_of_one_kit_share_a_temporary_directory_and_those_of_two_do_not(held: Path) -> None:
+    args = {"command": ["s"], "digest": "sha256:" + 64 * "0"}
+    write_tool(tool(held, "t"), "t", implementation={"type": "mcp_tool", "entrypoint": "t", "args": args})
+    context = Context(project_root=str(held), directory=str(tool(held, "t")), timeout_s=9, sessions=Sessions())
+
+    def scratch(kit: str) -> str:
+        with sandboxed(directory.load(tool(held, "t"), scope=kit), context, setting="auto") as given:
+            return given.environment["TMPDIR"]
+
+    assert scratch("one") == scratch("one") != scratch("two")
 
 
 def test_off_holds_nothing_and_says_so(held: Path) -> None:

@@ -49,8 +49,8 @@ def sandboxed(tool: Tool, context: Context, *, setting: str) -> Iterator[Context
     # A session with a server, and a process that keeps state, live longer than the call.
     is_in_session = context.sessions is not None and _is_served(tool)
     lives_on = is_in_session or wants_to_be_kept(tool, context)
-    # The tools of one server share its session.
-    of = "" if is_in_session else context.directory
+    # The tools of one server share its session; a kit's servers have nothing in common with another kit's.
+    of = tool.scope if is_in_session else context.directory
     with contextlib.nullcontext(_lasting(of)) if lives_on else private_directory() as scratch:
         reach = Reach(permissions.network or (), context)
         made = policy(machine(), level, permissions, _surroundings(tool, context, scratch), connect=reach.connect)
