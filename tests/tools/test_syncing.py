@@ -16,6 +16,14 @@ def test_a_schema_that_says_what_its_function_takes_stays(tmp_path: Path) -> Non
     assert syncing.derived_config(tool)["schema"]["input"]["properties"] == SCHEMA["properties"]
 
 
+def test_what_a_person_wrote_stays_and_members_keep_their_order(tmp_path: Path) -> None:
+    own = {"description": "how many", "type": "integer", "minimum": 1}
+    schema = {**SCHEMA, "properties": {"n": own}}
+    tool = directory.load(python_tool(tmp_path / "tool-a", "a", "return n", params="n: int", schema=schema))
+    kept = syncing.derived_config(tool)["schema"]["input"]["properties"]["n"]
+    assert kept == own and list(kept) == list(own)
+
+
 def test_fixed_arguments_are_no_inputs(tmp_path: Path) -> None:
     details = {"type": "python_script", "path": "main.py", "entrypoint": "a", "args": {"k": 1}}
     path = write_tool(tmp_path / "tool-a", "a", implementation=details, files={"main.py": "def a(n: int, k: int):\n    return n\n"})

@@ -43,4 +43,6 @@ def _merged(old: Any, derived: JsonObject) -> JsonObject:
 def _kept(old: Any, derived: JsonObject) -> JsonObject:
     if not isinstance(old, dict) or old.get("type") != derived.get("type"):
         return derived
-    return {**{key: old[key] for key in _BY_HAND if key in old}, **derived}
+    now = {**{key: old[key] for key in _BY_HAND if key in old}, **derived}
+    order = [*(key for key in old if key in now), *(key for key in now if key not in old)]  # so that a difference shows no other order
+    return {key: now[key] for key in order}

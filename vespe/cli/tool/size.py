@@ -37,7 +37,7 @@ def _for_a_person(measured: Sequence[tuple[Row, dict[str, Size]]], totals: dict[
     """Show one API, the dearest tool first; the others have a line with their totals."""
     whole = totals[shape].tokens or 1
     sizes = sorted(((each[shape], row.entry) for row, each in measured), key=lambda found: -found[0].tokens)
-    lines = [(size.tokens, size.characters, f"{100 * size.tokens / whole:.0f} %", entry.name) for size, entry in sizes]
+    lines = [(size.tokens, size.characters, f"{100 * size.tokens / whole:3.0f} %", entry.name) for size, entry in sizes]
     total = (totals[shape].tokens, totals[shape].characters, "", "total")
     tables.show(("TOKENS", "CHARACTERS", "SHARE", "NAME"), [*lines, total])
     report.emit(f"as {shape}; tokens: {_method(totals)}")
