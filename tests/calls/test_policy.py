@@ -136,6 +136,11 @@ def test_after_what_strangers_wrote_calls_that_send_or_destroy_are_asked_for(too
     assert tainted(policy="all", flow=flow).why_not(READ, {}) == ""
 
 
+def test_where_nobody_can_be_asked_the_model_is_told_why() -> None:
+    said = tainted(policy="all", flow="ask").why_not(LOSE, {})
+    assert "(it destroys, and 'fetch' has given the model what strangers may have written), and nobody can be asked" in said
+
+
 def test_the_person_is_told_why_and_an_earlier_answer_does_not_count() -> None:
     person = Person(yes(SESSION), yes(SESSION))
     policy = CallPolicy(ask=person)

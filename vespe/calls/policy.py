@@ -178,9 +178,10 @@ class CallPolicy:
         return same and bool(answer.digest) and answer.digest == policy_answers.digest_of(tool)
 
     def _asked(self, tool: Tool, inputs: JsonObject, asking: Rule | None) -> str:
-        if self._policy == "read-only" or self._ask is None:
-            return f"calls of {tool.name!r} need the user's approval, and nobody can be asked here"
         why = _why(asking)
+        if self._policy == "read-only" or self._ask is None:
+            after = f" (it {why})" if asking is not None and asking.tool == _AFTER else ""
+            return f"calls of {tool.name!r} need the user's approval{after}, and nobody can be asked here"
         answer = self._ask(Question(tool=tool, inputs=inputs, why=why))
         if not isinstance(answer, Answer) or answer.holds not in (ONCE, SESSION, PROJECT):
             raise UsageError(

@@ -45,6 +45,19 @@ def test_an_evaluation_without_tools_of_its_own_is_over_the_projects(command: Co
     assert "5 tools, 1 need of queries: R@1 1.000" in command("tool", "search", "--eval", str(tmp_path / "cases.json")).out
 
 
+def test_a_tool_that_is_wanted_and_not_there_is_named(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "cases.json").write_text('{"queries": [{"query": "read a file", "gold": ["red_file"]}]}', encoding="utf-8")
+    said = command("tool", "search", "--eval", str(tmp_path / "cases.json"))
+    assert said.code == 0 and "not among the 5 tools: red_file" in said.err
+
+
+def test_what_people_ask_for_is_searched_in_the_files_own_tools_too(command: Command, tmp_path: Path) -> None:
+    tools = [{"name": "a", "description": "Tell."}, {"name": "b", "description": "Tell.", "queries": ["will it rain"]}]
+    cases = {"tools": tools, "queries": [{"query": "rain tomorrow", "gold": ["b"]}]}
+    (tmp_path / "cases.json").write_text(json.dumps(cases), encoding="utf-8")
+    assert command("tool", "search", "--eval", str(tmp_path / "cases.json"), "--json").document["recall_at_1"] == 1.0
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [((), 2, "either a query or --eval"), (("a", "--eval", "x"), 2, "either"), (("--eval", "missing.json"), 1, "missing.json")],

@@ -8,6 +8,7 @@ import click
 from vespe import errors
 from vespe.cli import options, report, tables
 from vespe.documents import strict_json
+from vespe.documents.near import listed
 from vespe.files import locations
 from vespe.models import JsonObject, Tool
 from vespe.projects.workspace import open_workspace
@@ -27,8 +28,8 @@ def command(query: str | None, limit: int, cases: str | None, project_dir: str |
     """Find the tools that fit what somebody wants to do.
 
     Names, titles, tags, descriptions, arguments, examples and the `queries` of a tool's config.json are searched, and words count
-    by their stems. --eval reads `{"queries": [{"query": …, "gold": [[NAME, …], …]}]}`; with `"tools": [{"name", "description"}]`
-    in the same file those are searched, and the project's otherwise.
+    by their stems. --eval reads `{"queries": [{"query": …, "gold": [[NAME, …], …]}]}`; with `"tools":
+    [{"name", "description", "queries"}]` in the same file those are searched, and the project's otherwise.
     """
     if (query is None) == (cases is None):
         raise errors.UsageError("give either a query or --eval FILE", hint='vespe tool search "append a line to a file"')
@@ -68,6 +69,8 @@ def _evaluate(path: str, project_dir: str | None, as_json: bool) -> None:
         raise errors.InvalidDocument(str(error), path=path) from None
     named = given or [(tool.name, search.document_of(tool)) for tool in _tools(project_dir)]
     names = [name for name, _ in named]
+    if unknown := sorted({name for _, needs in cases for need in needs for name in need} - set(names)):
+        report.warn(f"{path} wants tools that are not among the {report.count(len(names), 'tool')}: {listed(unknown, most=5)}")
     judged = search.evaluate(_index([known for _, known in named]), names, cases)
     if as_json:
         report.emit_json(_facts(judged, len(names)))
@@ -82,7 +85,11 @@ def _given_tools(document: JsonObject) -> list[tuple[str, Document]]:
     rows = document.get("tools", [])
     if not isinstance(rows, list) or not all(isinstance(row, dict) and isinstance(row.get("name"), str) for row in rows):
         raise ValueError('/tools must be a list of objects with a "name"')
-    return [(row["name"], Document(row["name"], str(row.get("description") or ""))) for row in rows]
+    return [(row["name"], search.document_of(_given_tool(row))) for row in rows]
+
+
+def _given_tool(row: JsonObject) -> Tool:
+    return Tool(uid="", name=row["name"], description=str(row.get("description") or ""), input_schema={}, document=row)
 
 
 def _facts(judged: Evaluation, tools: int) -> JsonObject:
