@@ -40,7 +40,7 @@ class World:
         self.listening: list[socket.socket] = []
         for name in (
             "home/.ssh", "home/.mozilla/firefox", "home/docs", "project/.vespe/tools", "project/.git/hooks", "project/docs",
-            "project/out", "home/.config/fish", "outside/empty", "state", "scratch", "tool",
+            "project/out", "home/.config/fish", "home/.vespe", "outside/empty", "state", "scratch", "tool",
         ):  # fmt: skip
             (base / name).mkdir(parents=True)
         for name in (

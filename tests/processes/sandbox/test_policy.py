@@ -78,6 +78,9 @@ def test_older_kernels_have_more_gaps(home: Path) -> None:
 def test_a_project_that_holds_the_home_is_written_but_for_keys_and_start_up_files(home: Path) -> None:
     (home / ".netrc").write_text("t", encoding="utf-8")
     (home / ".bashrc").write_text("b", encoding="utf-8")
+    assert made(home, "namespaces", project=home).refuses("write", str(home / "new"))  # no project: a client merely starts there
+    assert not made(home, "namespaces", project=home, write=["."]).refuses("write", str(home / "new"))
+    (home / ".vespe").mkdir()
     held = made(home, "namespaces", project=home)
     for name in ("new", "notes", ".config/new"):
         assert not held.refuses("write", str(home / name)), name
@@ -99,5 +102,6 @@ def test_what_of_a_project_others_execute_is_kept_unless_it_is_named(home: Path)
 
 def test_a_home_in_a_project_keeps_what_its_directories_hold_and_says_what_it_does_not(home: Path) -> None:
     (home / ".config/fish").mkdir(parents=True)
+    (home / ".vespe").mkdir()
     held = made(home, "namespaces", project=home)
     assert bytes(home / ".config") in held.message["namespaces"]["writable"] and "project" in held.gaps

@@ -175,7 +175,7 @@ class _Files:
         self.hidden = protected(where.own)
         self._root = os.path.realpath(where.project)
         self._scratch = os.path.realpath(where.scratch)
-        stated = permissions.write if permissions.write is not None else (".",)
+        stated = permissions.write if permissions.write is not None else self._written_by_default()
         self._written = tuple(dict.fromkeys(map(self._written_place, stated)))
         explicit = {self.place(path) for path in permissions.write or ()}
         executed = [os.path.join(self._root, name) for name in _EXECUTED]
@@ -193,6 +193,11 @@ class _Files:
         self._needs = [path for path in map(os.path.realpath, (where.directory, *where.needs)) if os.path.lexists(path)]
         self._covered = self._covered_places() if mounts else ()
         self._bare = ["/dev", *(hole for hole in self.hidden if hole not in self._covered)]
+
+    def _written_by_default(self) -> tuple[str, ...]:
+        """Return the project; nothing for a directory that holds a home and that nobody made a project: a client merely starts there."""
+        is_project = os.path.isdir(os.path.join(self._root, ".vespe"))
+        return (".",) if is_project or not any(holds(self._root, home) for home in homes()) else ()
 
     def place(self, path: str) -> str:
         """Return where a stated path really is: `~` is home, anything relative is in the project."""
