@@ -52,8 +52,8 @@ def mode_of(mode: str, tools: Iterable[Tool], *, api: str, budget: object) -> st
     return "bridge" if dear else "all"
 
 
-def deferred(tools: Iterable[Tool], *, always: Collection[str], api: str) -> list[JsonObject]:
-    """Return definitions in the shape of `api`, all but those of `always` deferred, and behind them the API's own search.
+def deferred(tools: Iterable[Tool], *, always: Collection[str], api: str, search: Tool | None = None) -> list[JsonObject]:
+    """Return definitions in the shape of `api`, all but those of `always` deferred, and behind them the API's own search, or `search`.
 
     For MCP, whose clients search if anybody does, those of `always` are marked instead. Raises UsageError for an API without a search.
     """
@@ -61,7 +61,8 @@ def deferred(tools: Iterable[Tool], *, always: Collection[str], api: str) -> lis
     if api == "mcp":
         return [marked(SHAPES[api].definition(tool), always=tool.name in always) for tool in tools]
     shown = [SHAPES[api].definition(tool) | ({} if tool.name in always else {"defer_loading": True}) for tool in tools]
-    return [*shown, *([dict(_SEARCH[api])] if any(one.get("defer_loading") for one in shown) else [])]
+    own = dict(_SEARCH[api]) if search is None else SHAPES[api].definition(search)
+    return [*shown, *([own] if any(one.get("defer_loading") for one in shown) else [])]
 
 
 def marked(entry: JsonObject, *, always: bool) -> JsonObject:

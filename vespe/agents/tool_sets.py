@@ -1,5 +1,6 @@
 """The tools that a model is shown in one conversation: chosen from a project, one for each name, in strict mode where it can be."""
 
+import os
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
@@ -11,9 +12,11 @@ from vespe.calls.bridge import Bridge
 from vespe.calls.policy_answers import digest_of
 from vespe.calls.registry import ToolRegistry
 from vespe.errors import KitNotFound, UsageError
+from vespe.kits import roots
 from vespe.models import JsonObject, Tool
 from vespe.projects.workspace import Workspace
 from vespe.records import dataclass
+from vespe.tools import catalog, directory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +77,17 @@ def tool_set(
     shown = {name: _shown(tool, strict) for name, tool in (found if bridge is None else bridge.declared).items()}
     strictly = frozenset(name for name, one in shown.items() if _is_strict(one))
     return ToolSet(tools=found, shown=list(shown.values()), strict=strictly, bridge=bridge)
+
+
+def kit_tools(named: str, *, project: str) -> list[Tool]:
+    """Load the tools of a kit, by its id or its directory; `project` is a root whose kits count, or "". Raises KitNotFound, UsageError."""
+    found = roots.find_kit(named, project=project or None) if os.sep not in named else None
+    where = os.path.abspath(named) if found is None else found.path
+    kit_id = os.path.basename(where) if found is None else found.kit_id
+    entries = catalog.scan(where, scope=kit_id, kit_id=kit_id)
+    if found is None and not os.path.isfile(os.path.join(where, defaults.KIT_CONFIG_FILE)):
+        raise UsageError(f"{named} is not a kit: it has no {defaults.KIT_CONFIG_FILE}", hint="give a kit's id or its directory")
+    return [directory.load(entry.path, scope=kit_id, kit_id=kit_id) for entry in entries.values()]
 
 
 def require_same(first: Tool, second: Tool) -> None:

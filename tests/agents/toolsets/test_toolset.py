@@ -13,6 +13,7 @@ import openai.types.chat
 import pytest
 
 import vespe
+from tests.adapters.judges import accepts, complaint
 from vespe import Agent, Call, KitNotFound, NotTrusted, Project, Question, SimulatedProvider, ToolNotFound, Toolset, UsageError, tool
 from vespe import Answer as Said
 from vespe.calls import log
@@ -330,3 +331,21 @@ def test_a_bridge_stands_beside_what_a_project_exposes_always_and_auto_asks_its_
     for mode in ("some", "native"):
         with pytest.raises(UsageError):
             Toolset(double, tools_mode=mode)
+
+
+def test_anthropic_is_told_by_reference_what_the_sets_own_search_found(made: Project) -> None:
+    update_config(str(made.root), lambda document: document.update({"tools": {"count": {"expose": "always"}}}))
+    tools = Toolset(double, Project(made.root), tools_mode="bridge")
+    shown = {one["name"]: one for one in tools.anthropic(native=True)}
+    assert list(shown) == ["double", "count", "search_tools"] and [name for name in shown if "defer_loading" in shown[name]] == ["double"]
+
+    def message(query: str) -> Any:
+        return tools.answer(
+            {"role": "assistant", "content": [{"type": "tool_use", "id": "1", "name": "search_tools", "input": {"query": query}}]}
+        )[1]
+
+    (block,) = message("double a number")["content"]
+    assert block["content"] == [{"type": "tool_reference", "tool_name": "double"}]
+    assert accepts("anthropic message", message("double a number")), complaint("anthropic message", message("double a number"))
+    for nothing in ("zebra", "count words"):
+        assert isinstance(message(nothing)["content"][0]["content"], str)

@@ -1,6 +1,6 @@
 """A response of any vendor's client, as data or as the client's own object: the model's turn, its calls, and where results go."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, Protocol
 
@@ -8,6 +8,7 @@ from vespe.adapters import ADAPTERS
 from vespe.adapters.model_calls import answered, objects
 from vespe.agents.call_results import CallResult
 from vespe.agents.open_calls import ModelCall
+from vespe.calls.bridge import SEARCH
 from vespe.errors import ParsingError
 from vespe.models import JsonObject, JsonValue, Tool
 from vespe.records import dataclass
@@ -42,11 +43,15 @@ class Turn:
     calls: Sequence[ModelCall]
     cut: bool = False
 
-    def results(self, results: Sequence[CallResult], tools: Mapping[str, Tool]) -> list[JsonObject]:
-        """Return the messages that tell the model what became of its calls, in the order of the calls."""
+    def results(self, results: Sequence[CallResult], tools: Mapping[str, Tool], *, put_off: Collection[str] = ()) -> list[JsonObject]:
+        """Return the messages that tell the model what became of its calls, in the order of the calls.
+
+        Of tools that were `put_off` and that a search of ours found, Anthropic is told by reference: its API shows the definitions then.
+        """
         names = {call.place: call.name for call in self.calls}
         told = [self._told(result, tools, name=names.get(result.call.place, result.call.name)) for result in results]
         if self.vendor == "anthropic":
+            told = [block | _references(result, put_off) for block, result in zip(told, results, strict=True)]
             return [{"role": "user", "content": told}] if told else []
         if self.vendor == "gemini":
             return [{"role": "user", "parts": told}] if told else []
@@ -57,6 +62,16 @@ class Turn:
         tool = tools.get(result.call.name) or Tool(uid="", name=name, description="", input_schema={})
         told: JsonObject = ADAPTERS[self.vendor](replace(tool, name=name)).format_tool_output(result.outcome, call_id=result.call.call_id)
         return told
+
+
+def _references(result: CallResult, put_off: Collection[str]) -> JsonObject:
+    """Return the content that loads what a search found, `{}` where there is nothing to load.
+
+    https://platform.claude.com/docs/en/agents-and-tools/tool-use/tool-search-tool
+    """
+    found = result.outcome.result.get("tools", ()) if result.call.name == SEARCH and isinstance(result.outcome.result, dict) else ()
+    blocks = [{"type": "tool_reference", "tool_name": tool["name"]} for tool in found if tool["name"] in put_off]
+    return {"content": blocks} if blocks else {}
 
 
 def read_turn(response: object) -> Turn:

@@ -11,22 +11,20 @@ from vespe.agents.call_checks import Ready
 from vespe.agents.call_results import CallResult, not_run
 from vespe.agents.limits import Stop
 from vespe.agents.open_calls import ModelCall
-from vespe.agents.tool_sets import require_same, tool_set
+from vespe.agents.tool_sets import kit_tools, require_same, tool_set
 from vespe.agents.toolsets.responses import Turn, cut_calls, read_turn
 from vespe.agents.turns import TurnRunner, bridged, checked
 from vespe.calls import path as call_path
-from vespe.calls.bridge import Bridge
+from vespe.calls.bridge import OWN, SEARCH, Bridge
 from vespe.calls.path import CallPath
 from vespe.calls.policy import Ask, CallPolicy, Taint, policy_of
 from vespe.calls.registry import ToolRegistry
 from vespe.errors import MissingExtra, ToolNotFound, UsageError, VespeError
-from vespe.kits import roots
 from vespe.lazy import asyncio, difflib
 from vespe.library.function_tools import FunctionTool, function_tool
 from vespe.library.project import Project
 from vespe.models import Call, JsonObject, Outcome, ProjectConfig, Tool
 from vespe.records import dataclass
-from vespe.tools import catalog, directory
 
 if TYPE_CHECKING:
     import threading
@@ -94,6 +92,7 @@ class Toolset:
         self._approve, self._ask = approve, ask
         self._held: dict[str, _Held] = {}
         self._strict: frozenset[str] = frozenset()
+        self._put_off: frozenset[str] = frozenset()
         project = next((source for source in sources if isinstance(source, Project)), None)
         self._home = project or Project(ProjectConfig())
         self._home.__enter__()
@@ -164,8 +163,14 @@ class Toolset:
         return [plain[one["name"]] | ({"parameters": one["parameters"], "strict": True} if one.get("strict") else {}) for one in chosen]
 
     def anthropic(self, *, native: bool = False) -> list[Any]:
-        """Return `tools` for Anthropic's Messages API; with `native` the API searches them, but for those that a project exposes always."""
-        return self._deferred("anthropic") if native else self._shown("anthropic")
+        """Return `tools` for Anthropic's Messages API; with `native` the API searches them, but for those that a project exposes always.
+
+        Where the set shows a bridge, its `search_tools` searches in the API's place, and what `answer` says of it loads the tools found.
+        """
+        if not native or self._bridge is None:
+            return self._deferred("anthropic") if native else self._shown("anthropic")
+        self._put_off = frozenset(self._bridge.tools) - frozenset(self._bridge.declared)
+        return deferred(self._bridge.tools.values(), always=self._exposed(), api="anthropic", search=OWN[SEARCH])
 
     def gemini(self) -> list[Any]:
         """Return `tools` for Gemini: one object with every declaration."""
@@ -347,7 +352,7 @@ class Toolset:
 
     def _answer(self, turn: Turn, results: Mapping[int, CallResult]) -> Answer:
         ordered = [results[place] for place in sorted(results)]
-        return Answer([*turn.messages, *turn.results(ordered, self.tools)], ordered)
+        return Answer([*turn.messages, *turn.results(ordered, self.tools, put_off=self._put_off)], ordered)
 
     # ---- what it is made of
 
@@ -367,7 +372,7 @@ class Toolset:
             yield from (_Held(tool, path, False) for tool in path.workspace.shown(source.list_tools()).tools.values())
         elif isinstance(source, (str, os.PathLike)):
             path = self._home.call_path()
-            yield from (_Held(tool, path, False) for tool in self._kit(os.fspath(source)))
+            yield from (_Held(tool, path, False) for tool in kit_tools(os.fspath(source), project=self._home.config.root))
         elif (made := function_tool(source)) is not None:
             known = self._functions.registry.find(made.name)
             if not isinstance(known, FunctionTool) or known.function is not made.function:
@@ -377,15 +382,6 @@ class Toolset:
                 self._functions.registry.register(made)
         else:
             raise UsageError(f"a set of tools is made of functions, projects and kits, not of {type(source).__name__}")
-
-    def _kit(self, named: str) -> list[Tool]:
-        found = roots.find_kit(named, project=self._home.config.root or None) if os.sep not in named else None
-        where = os.path.abspath(named) if found is None else found.path
-        kit_id = os.path.basename(where) if found is None else found.kit_id
-        entries = catalog.scan(where, scope=kit_id, kit_id=kit_id)
-        if found is None and not os.path.isfile(os.path.join(where, "kit_config.json")):
-            raise UsageError(f"{named} is not a kit: it has no kit_config.json", hint="give a kit's id or its directory")
-        return [directory.load(entry.path, scope=kit_id, kit_id=kit_id) for entry in entries.values()]
 
     def _functions_path(self) -> CallPath:
         """A call path for the program's own functions: they need no trust in a project, and no project."""
