@@ -10,7 +10,7 @@ import pytest
 
 from tests.agents.agents_on_disk import call, turn_of
 from tests.support.http_serving import serving, stocked
-from tests.support.mcp_servers import ByHand, Stateful, definition
+from tests.support.mcp_servers import ByHand, Quick, Stateful, definition
 from tests.support.ondisk import PATIENCE_S, python_tool, vespe
 from tests.support.stdio_client import MODERN, served
 
@@ -144,7 +144,7 @@ def test_a_kit_goes_again_after_a_yes_and_is_active_here_no_more(server: ByHand,
 @pytest.fixture
 def stateful(command: Command, tmp_path: Path) -> Stateful:
     """A server that keeps something between calls, as an active kit."""
-    server = Stateful(tmp_path / "project/stateful")
+    server = Quick(tmp_path / "project/stateful")
     made = command("kit", "add-mcp", "kept", "--yes", "--activate", "--", *server.command)
     assert made.code == 0, made.err
     return server
