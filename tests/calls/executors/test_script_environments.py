@@ -101,7 +101,10 @@ def test_a_cache_that_cannot_be_made_is_a_sentence(home: Path, monkeypatch: pyte
         interpreter(("greeting",), environment=OFFLINE)
 
 
-def test_what_else_pip_says_is_its_last_line(home: Path) -> None:
+@pytest.mark.parametrize("has_pip", [True, False])
+def test_what_else_pip_says_is_its_last_line(has_pip: bool, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not has_pip:  # then the environment is made with one of its own
+        monkeypatch.setattr("vespe.calls.executors.script_environments._HAS_PIP", "import no_such_pip")
     with pytest.raises(ToolExecutionError, match="the dependency greeting @ file:///no/such/place cannot be had: "):
         interpreter(("greeting @ file:///no/such/place",), environment=OFFLINE)
 

@@ -29,6 +29,8 @@ _BROKEN: Final = pattern(r"after connection broken by '(.*)':")
 _PROXIES: Final = ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy")
 _SOURCES: Final = ("index-url", "extra-index-url", "find-links", "no-index")
 """Settings of pip that say where packages are: uv does not read them."""
+_HAS_PIP: Final = "import pip, sys; sys.exit(tuple(map(int, pip.__version__.split('.')[:2])) < (22, 3))"
+"""Whether an interpreter's pip knows `--python`: https://pip.pypa.io/en/stable/news/#v22-3."""
 _NOTE: Final = "vespe.json"
 _UV_FRAME: Final = pattern(r"[\s×│╰─▶├]+")
 
@@ -132,9 +134,21 @@ class Installer:
             self.run((self.uv, "venv", "--quiet", "--no-project", "--python", sys.executable, place), names, aside=aside)
             self.run((self.uv, "pip", "install", "--quiet", "--python", python, *arguments), names, aside=aside)
         else:
-            self.run((sys.executable, "-I", "-m", "venv", place), names, aside=aside)
-            quiet = ("--quiet", "--disable-pip-version-check", "--no-input")
-            self.run((python, "-I", "-m", "pip", "install", *quiet, *arguments), names, aside=aside)
+            pip = self._pip()
+            self.run((sys.executable, "-I", "-m", "venv", *(("--without-pip",) if pip else ()), place), names, aside=aside)
+            argv = (*pip, "--python", python) if pip else (python, "-I", "-m", "pip")
+            self.run((*argv, "install", "--quiet", "--disable-pip-version-check", "--no-input", *arguments), names, aside=aside)
+
+    def _pip(self) -> tuple[str, ...]:
+        """Return the command of a pip that installs for other interpreters: this one's, or its base's; () where neither has one.
+
+        An environment that brings a pip of its own takes seconds longer to make, and Debian's Python cannot make one.
+        """
+        for python in (sys.executable, str(getattr(sys, "_base_executable", sys.executable))):
+            asked = process.Command(argv=(python, "-I", "-c", _HAS_PIP), cwd="/", env=self.environment, timeout_s=_TIMEOUT_S)
+            if process.run(asked, cancel=self.cancel).returncode == 0:
+                return (python, "-I", "-m", "pip")
+        return ()
 
     def run(self, argv: Sequence[str], names: Sequence[str], *, aside: str) -> bytes:
         """Run one step, which writes in `aside`, and return what it printed.
