@@ -16,6 +16,7 @@ out = int(sys.argv[-1])
 for line in sys.stdin.buffer:
     word = line.strip().decode()
     if word == "die": os._exit(3)
+    if word in ("junk", "-5 head", "9" * 5000): os.write(out, line)
     if word == "hang": time.sleep(60)
     if word == "log": os.write(2, b"x" * 200000 + b"said")
     if word == "print": os.write(1, b"y" * 200000)
@@ -40,6 +41,14 @@ def test_each_request_gets_its_own_answer_whatever_else_is_written(answering: An
     assert [answer.body[:9] for answer in answers] == [b"a", b"log", b"b", b"print", b"largelarg", b"c"]
     assert [answer.logs[-4:] for answer in answers] == [b"", b"said", b"", b"", b"", b""] and len(answers[4].body) == 500_000
     answering.end()
+
+
+@pytest.mark.parametrize("word", ["junk", "-5 head", "9" * 5000])
+def test_what_a_tool_writes_in_the_place_of_an_answer_is_none_and_ends_its_process(answering: AnsweringProcess, word: str) -> None:
+    assert ask(answering, "a") == b"a"
+    with pytest.raises(NoAnswer, match="ended"):
+        ask(answering, word)
+    assert not os.path.exists(f"/proc/{answering.supervisor}/cmdline")
 
 
 @pytest.mark.parametrize(("word", "reason"), [("die", "ended"), ("hang", "late")])

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 _PATIENCE_S: Final = 0.4
 _CANCEL_POLL_S: Final = 0.05
 _LOOK_S: Final = 0.5
+_MAX_DIGITS: Final = 18
+"""Of an answer's size."""
 
 
 class NoAnswer(Exception):
@@ -97,7 +99,7 @@ class AnsweringProcess(Supervised):
             if cancel is not None and cancel.is_set():
                 raise NoAnswer("cancelled", self._said(mark))
             self._serve(min(left, look))
-            if (found := self._whole()) is not None:
+            if (found := self._whole(mark)) is not None:
                 return Answer(*found, self._said(mark))
         raise NoAnswer("ended", self._said(mark))
 
@@ -115,13 +117,15 @@ class AnsweringProcess(Supervised):
             if key.data == "stdout":
                 output.data.clear()
 
-    def _whole(self) -> tuple[bytes, bytes] | None:
-        """Return the head and the body of an answer that has come whole."""
+    def _whole(self, mark: int) -> tuple[bytes, bytes] | None:
+        """Return the head and the body of an answer that has come whole; raises NoAnswer for what is none: a tool can write there too."""
         data = self.outputs["result"].data
         end = data.find(b"\n")
         if end < 0:
             return None
         size, _, head = bytes(data[:end]).partition(b" ")
+        if not size.isdigit() or len(size) > _MAX_DIGITS:
+            raise NoAnswer("ended", self._said(mark))
         whole = end + 1 + int(size)
         if len(data) < whole:
             return None
