@@ -12,7 +12,7 @@ from vespe.files.confined_rules import EXECUTED, NEVER, Rules, of_environment
 ORDINARY = (
     ".gitignore", ".gitattributes", ".gitkeep", ".github/workflows/test.yml", ".editorconfig", ".env.example", "src/config/app.json",
     "objects/thing.json", "refs/list.bib", "hooks/use_state.ts", "head.html", "info/readme.md", "claude.md", "vscode/readme.md",
-    "mcp_server.json", "docs/.nojekyll", "notes~1", "c~1", "digits~1.txt", "a:b", "venv.md",
+    "mcp_server.json", "docs/.nojekyll", "notes~1", "c~1", "digits~1.txt", "a:b", "venv.md", ".hgignore",
 )  # fmt: skip
 
 

@@ -21,6 +21,8 @@ EXECUTED: Final = frozenset(
         # What runs on entering a directory.
         ".envrc", ".direnvrc", ".mise", ".mise.toml", ".mise.local.toml", "mise.toml", "mise.local.toml", ".autoenv", ".autoenv.zsh",
         ".rvmrc",
+        # Other repositories, whose configuration names programs: `hg status` of a prompt runs what `.hg/hgrc` says.
+        ".hg", ".jj",
         # git, and what it runs on a commit.
         ".gitconfig", ".gitmodules", ".githooks", ".husky", ".lefthook", ".lefthook.yml", "lefthook.yml", ".pre-commit-config.yaml",
         "commondir",

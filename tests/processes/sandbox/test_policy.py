@@ -96,6 +96,10 @@ def test_what_of_a_project_others_execute_is_kept_unless_it_is_named(home: Path)
         return {path.decode().partition("project/")[2] for path in mounts["kept"]}
 
     assert kept() == {".vespe", ".git"} and kept(write=[".", ".git"]) == {".vespe"} and kept(write=["docs"]) == set()
+    assert "project" not in made(home, "namespaces").gaps
+    (home.parent / "project/.hg").mkdir()
+    (home.parent / "project/.jj").symlink_to(home)
+    assert kept() == {".vespe", ".git", ".hg"} and "project" in made(home, "namespaces").gaps  # a link can be replaced
     held = made(home, "namespaces", write=[".", ".git/hooks"]).message["namespaces"]
     assert any(path.endswith(b"/.git") for path in held["kept"]) and any(path.endswith(b"/.git/hooks") for path in held["writable"])
 

@@ -44,7 +44,7 @@ _SYSTEM: Final = (
     "/sys/devices/system", "/sys/fs/cgroup", "/run/systemd/resolve", "/run/resolvconf", "/var/lib/ca-certificates",
 )  # fmt: skip
 """What programs need in order to start at all."""
-_EXECUTED: Final = (".vespe", ".git")
+_EXECUTED: Final = (".vespe", ".git", ".hg", ".jj")
 """What of a project other programs take commands from: a tool that may write the project does not write there unless it says so.
 
 All of `.git`: a `commondir` put there, or an index that names a repository beside it, has git run what another configuration says.
@@ -146,7 +146,7 @@ def _gaps(machine: Machine, level: str, permissions: Permissions, files: "_Files
         yield from ("ipc", "metadata", "names")
         if permissions.network:
             yield "hosts"
-    if files.kept and (level == "landlock" or files.has_home):
+    if files.kept and (level == "landlock" or files.is_open):
         yield "project"
     if permissions.network is None:
         yield "sockets"
@@ -179,8 +179,9 @@ class _Files:
         self._written = tuple(dict.fromkeys(map(self._written_place, stated)))
         explicit = {self.place(path) for path in permissions.write or ()}
         executed = [os.path.join(self._root, name) for name in _EXECUTED]
-        # What is not there yet can be made: nothing covers it.
-        self.has_home = any(holds(place, home) for place in self._written for home in homes())
+        # Nothing covers what is not there yet, nor a link.
+        links = (path for path in executed if os.path.islink(path))
+        self.is_open = any(holds(place, one) for place in self._written for one in (*homes(), *links))
         executed += [os.path.join(home, name) for home in homes() if holds(self._root, home) for name in _STARTED]
         self.kept = [
             path
