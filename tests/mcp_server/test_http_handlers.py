@@ -19,6 +19,7 @@ from mcp.client.streamable_http import streamable_http_client
 from tests.support.http_serving import Serving, gone, noted, serving, stocked
 from tests.support.ondisk import PATIENCE_S, python_tool
 from vespe.mcp_server.http_handlers import connection_of
+from vespe.projects.init import found_project
 
 MODES = ("auto", "legacy")
 
@@ -32,13 +33,34 @@ async def connected(served: Serving, mode: Any, **options: Any) -> AsyncIterator
         yield client
 
 
+@pytest.fixture(scope="module")
+def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    """One server for the tests that leave it as it was; each calls with files of its own."""
+    root = tmp_path_factory.mktemp("served")
+    (root / "project").mkdir()
+    with contextlib.ExitStack() as stack:
+        with pytest.MonkeyPatch.context() as patch:
+            for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"):
+                patch.setenv(name, str(root / name))
+            found_project(str(root / "project"))
+            served = stack.enter_context(serving(stocked(root / "project")))
+        yield served
+
+
+def emptied_mark(up: Serving) -> Path:
+    """Return the one file outside the project that `nap` may write, with nothing of an earlier call in it."""
+    mark = up.err.parent / "mark"
+    mark.write_bytes(b"")
+    return mark
+
+
 def run(work: Coroutine[Any, Any, None]) -> None:
     asyncio.run(work)
 
 
-def test_the_official_client_lists_calls_and_is_told_of_errors(project: Path) -> None:
+def test_the_official_client_lists_calls_and_is_told_of_errors(up: Serving) -> None:
     async def work(mode: str) -> None:
-        async with connected(served, mode) as client:
+        async with connected(up, mode) as client:
             assert client.protocol_version == ("2026-07-28" if mode == "auto" else "2025-11-25")
             assert [tool.name for tool in (await client.list_tools()).tools] == ["add", "nap"]
             result = await client.call_tool("add", {"a": 1, "b": 2})
@@ -51,26 +73,24 @@ def test_the_official_client_lists_calls_and_is_told_of_errors(project: Path) ->
             assert "# add" in (await client.read_resource(resources.resources[0].uri)).contents[0].text  # type: ignore[union-attr]  # a text
             assert (await client.list_prompts()).prompts == []
 
-    with serving(stocked(project)) as served:
-        for mode in MODES:
-            run(work(mode))
+    for mode in MODES:
+        run(work(mode))
 
 
-def test_p44_a_call_that_the_client_cancels_ends_with_its_processes(project: Path, tmp_path: Path) -> None:
+def test_p44_a_call_that_the_client_cancels_ends_with_its_processes(up: Serving) -> None:
     async def work(mode: str) -> None:
-        async with connected(served, mode) as client:
+        mark = emptied_mark(up)
+        async with connected(up, mode) as client:
             with anyio.move_on_after(30) as scope:
                 async with anyio.create_task_group() as tasks:
-                    tasks.start_soon(client.call_tool, "nap", {"mark": str(tmp_path / "mark")})
-                    pid = await anyio.to_thread.run_sync(noted, tmp_path / "mark")
-                    (tmp_path / "mark").write_bytes(b"")
+                    tasks.start_soon(client.call_tool, "nap", {"mark": str(mark)})
+                    pid = await anyio.to_thread.run_sync(noted, mark)
                     tasks.cancel_scope.cancel()
             assert not scope.cancelled_caught and await anyio.to_thread.run_sync(gone, pid)
             assert not (await client.call_tool("add", {})).is_error
 
-    with serving(stocked(project)) as served:
-        for mode in MODES:
-            run(work(mode))
+    for mode in MODES:
+        run(work(mode))
 
 
 def test_a_client_is_told_when_the_tools_change(project: Path) -> None:
@@ -95,32 +115,30 @@ def test_a_client_is_told_when_the_tools_change(project: Path) -> None:
             run(work(mode))
 
 
-def test_a_client_that_waits_is_told_that_the_call_still_runs(project: Path, tmp_path: Path) -> None:
+def test_a_client_that_waits_is_told_that_the_call_still_runs(up: Serving) -> None:
     async def work(mode: str) -> None:
         beats: list[float] = []
-        async with connected(served, mode) as client, anyio.create_task_group() as tasks:
+        async with connected(up, mode) as client, anyio.create_task_group() as tasks:
 
             async def hear(progress: float, total: float | None, message: str | None) -> None:
                 beats.append(progress)
                 if len(beats) == 2:
                     tasks.cancel_scope.cancel()
 
-            await client.call_tool("nap", {"mark": str(tmp_path / "mark")}, progress_callback=hear)
+            await client.call_tool("nap", {"mark": str(emptied_mark(up))}, progress_callback=hear)
         assert beats == sorted(beats) and len(beats) >= 2
 
-    with serving(stocked(project)) as served:
-        for mode in MODES:
-            run(work(mode))
+    for mode in MODES:
+        run(work(mode))
 
 
-def test_calls_in_flight_do_not_wait_for_each_other(project: Path) -> None:
+def test_calls_in_flight_do_not_wait_for_each_other(up: Serving) -> None:
     async def work() -> None:
-        async with connected(served, "auto") as client, anyio.create_task_group() as tasks:
+        async with connected(up, "auto") as client, anyio.create_task_group() as tasks:
             for number in range(20):
                 tasks.start_soon(client.call_tool, "add", {"a": number})
 
-    with serving(stocked(project)) as served:
-        run(work())
+    run(work())
 
 
 def test_several_stateless_workers_behind_a_proxy_are_one_server_to_a_client(project: Path, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.support.batches import calls_in, counting_tool
+from tests.support.ondisk import PATIENCE_S
 from vespe.calls.batch.dask_cluster import run_on_dask
 from vespe.calls.batch.items import numbered
 from vespe.calls.batch.local import Plan
@@ -26,10 +27,24 @@ distributed = pytest.importorskip("distributed", reason="distributed is not inst
 pytestmark = pytest.mark.filterwarnings("ignore")  # distributed's own, at its shutdown
 
 
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """Two workers for all the tests, in a home of their own; one that is killed is started anew."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"):
+            patch.setenv(name, str(tmp_path_factory.mktemp("home")))
+        made = distributed.LocalCluster(n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None, silence_logs=50)
+    with made:
+        yield made
+
+
 @pytest.fixture
-def cluster(home: Path) -> Iterator[Any]:
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None, silence_logs=50) as running:
-        yield running
+def cluster(running: Any) -> Any:
+    until = time.monotonic() + PATIENCE_S
+    while any(worker.status.name != "running" or worker.pid is None for worker in running.workers.values()):
+        assert time.monotonic() < until, "a worker does not come back"
+        time.sleep(0.05)
+    return running
 
 
 def run(project: Path, tool: Tool, address: str, inputs: list[dict[str, Any]], plan: Plan | None = None) -> dict[Any, Any]:
