@@ -14,7 +14,8 @@ from vespe.calls.executors.base import Context
 from vespe.calls.executors.mcp.sessions import Sessions
 from vespe.calls.path import CallPath
 from vespe.calls.registry import ToolRegistry
-from vespe.calls.sandboxing import machine, sandboxed
+from vespe.calls.sandboxing import Reach, machine, sandboxed
+from vespe.errors import AddressRefused
 from vespe.models import Call, Outcome
 from vespe.projects import user_config
 from vespe.projects.workspace import open_workspace
@@ -118,6 +119,17 @@ def server() -> Iterator[str]:
         threading.Thread(target=serve, daemon=True).start()
         yield f"127.0.0.1:{listening.getsockname()[1]}"
         listening.shutdown(socket.SHUT_RDWR)
+
+
+def test_a_name_that_begins_like_this_machine_is_judged_by_its_address(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    ask, port = socket.getaddrinfo, int(server.partition(":")[2])
+    monkeypatch.setattr(socket, "getaddrinfo", lambda host, *args, **more: ask("127.0.0.1", *args, **more))
+    context = Context(project_root="/", directory="/", timeout_s=9)
+    for host in ("localhost.example", "127.example", "other.example"):
+        with pytest.raises(AddressRefused):
+            Reach((host,), context).connect(host, port)
+    for host, stated in (("localhost", "localhost"), ("127.0.0.1", server)):
+        Reach((stated,), context).connect(host, port).close()
 
 
 FETCH = "import urllib.request\nreturn urllib.request.urlopen('http://' + inputs['to'], timeout=9).read().decode()"

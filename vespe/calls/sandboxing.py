@@ -91,11 +91,8 @@ class Reach:
 
     def __init__(self, hosts: tuple[str, ...], context: Context) -> None:
         self._hosts = hosts
-        # An address that the tool states is what the user was shown; what a name leads to is not.
-        self._literal = (
-            *context.allow_hosts,
-            *(host for host in hosts if is_loopback(host) or addresses.is_address(host.partition(":")[0])),
-        )
+        # An address that the tool states is what the user was shown; what a name leads to is not, `localhost.example` neither.
+        self._literal = (*context.allow_hosts, *filter(_says_an_address, hosts))
         self._timeout_s = context.timeout_s
         self.refusals: list[tuple[str, str]] = []
 
@@ -108,6 +105,11 @@ class Reach:
             raise Refused(f"the sandbox did not let it reach {host}:{port}, which `permissions.network` does not name")
         with sockets.Limits(host, timeout_s=self._timeout_s).hold():
             return sockets.Dialler(self._literal).connect_tcp(host, port).get_extra_info("socket")
+
+
+def _says_an_address(host: str) -> bool:
+    name = host if host.count(":") > 1 else host.partition(":")[0]
+    return name.lower() == "localhost" or addresses.is_address(name)
 
 
 def machine() -> levels.Machine:
