@@ -1,12 +1,14 @@
 """Clients and judges that others wrote: the official conformance suite, the TypeScript SDK's clients, and the inspector."""
 
+import contextlib
+import functools
 import json
 import os
 import pwd
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -59,14 +61,25 @@ def node() -> Node:
     return Node(program)
 
 
-@pytest.fixture
-def endpoint(request: pytest.FixtureRequest, tmp_path: Path, home: Path) -> Iterator[str]:
-    """The project of the suite's fixture tools over HTTP, or over stdio behind the bridge."""
-    project = conformance_project.make(tmp_path / "conformance")
+@pytest.fixture(scope="module")
+def endpoints(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], str]]:
+    """The project of the suite's fixture tools over HTTP, or over stdio behind the bridge: one server for every revision."""
+    root = tmp_path_factory.mktemp("suite")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"):
+            patch.setenv(name, str(root / name))
+        project, environment = conformance_project.make(root / "conformance"), dict(os.environ)
+    with contextlib.ExitStack() as stack:
+        yield functools.cache(lambda transport: stack.enter_context(_endpoint(transport, project, environment)))
+
+
+@contextlib.contextmanager
+def _endpoint(transport: str, project: Path, environment: dict[str, str]) -> Iterator[str]:
     server = [sys.executable, "-m", "tests.support.conformance_project", str(project)]
     bridged = [sys.executable, "-m", "tests.support.stdio_bridge", *server, "stdio"]
-    command = [*server, "0"] if request.param == "http" else bridged
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, encoding="utf-8", cwd=Path(__file__).parents[2])
+    command = [*server, "0"] if transport == "http" else bridged
+    root = Path(__file__).parents[2]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, encoding="utf-8", cwd=root, env=environment)
     assert process.stdout is not None
     try:
         yield f"http://localhost:{process.stdout.readline().strip()}/mcp"
@@ -88,15 +101,14 @@ def judged(node: Node, url: str, version: str, results: Path) -> dict[str, list[
 
 
 @pytest.mark.parametrize(
-    ("endpoint", "version"),
+    ("transport", "version"),
     [*(("http", version) for version in VERSIONS), ("stdio", VERSIONS[1]), ("stdio", VERSIONS[2])],
-    indirect=["endpoint"],
 )
 def test_every_scenario_of_the_conformance_suite_that_a_tools_server_can_pass_passes(
-    endpoint: str, version: str, node: Node, tmp_path: Path, request: pytest.FixtureRequest
+    transport: str, version: str, endpoints: Callable[[str], str], node: Node, tmp_path: Path
 ) -> None:
-    excused = BASELINE["everywhere"] | (BASELINE["stdio"] if "stdio" in request.node.callspec.id else {})
-    found = judged(node, endpoint, version, tmp_path / "results")
+    excused = BASELINE["everywhere"] | (BASELINE["stdio"] if transport == "stdio" else {})
+    found = judged(node, endpoints(transport), version, tmp_path / "results")
     assert len(found) > 20, "the suite did not run"
     wrong = {
         scenario: [check.get("errorMessage") or check["id"] for check in checks if not check.get("details", {}).get("untestable")]
