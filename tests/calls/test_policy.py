@@ -1,5 +1,6 @@
 """Whether calls may run."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -7,10 +8,11 @@ import pytest
 
 from tests.support.ondisk import python_tool
 from vespe import Project
-from vespe.calls.policy import ONCE, PROJECT, SESSION, Answer, CallPolicy, Question, rules_of
+from vespe.calls.policy import ONCE, PROJECT, SESSION, Answer, CallPolicy, Question, policy_of, rules_of
 from vespe.calls.policy_rules import flow_of
 from vespe.errors import UsageError
 from vespe.models import Tool
+from vespe.projects import user_config
 
 READ = Tool(uid="r", name="read", description="", input_schema={}, annotations={"readOnlyHint": True})
 WRITE = Tool(uid="w", name="write", description="", input_schema={})
@@ -90,6 +92,29 @@ def test_a_denial_outlives_a_later_grant() -> None:
     assert policy.why_not(WRITE, {}) == ""
     policy = CallPolicy(ask=person)
     assert policy.why_not(WRITE, {}) and policy.why_not(WRITE, {}) and len(person.questions) == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "named", "runs"),
+    [
+        ("deny", "new_issue", False),
+        ("ask", "new_issue", False),
+        ("deny", "create", False),
+        ("deny", "other", True),
+        ("allow", "project_tools/create", True),
+        ("allow", "project_tools/new_issue", False),
+    ],
+)
+def test_a_rule_that_denies_or_asks_may_say_the_name_that_models_know(project: Path, kind: str, named: str, runs: bool) -> None:
+    python_tool(project / ".vespe/tools/tool-create", "create", "return 1", annotations={} if kind == "allow" else {"readOnlyHint": True})
+    config = {"active_kits": [], "tools": {"create": {"as": "new_issue"}}}
+    (project / ".vespe/config.json").write_text(json.dumps(config), encoding="utf-8")
+    user_config.set_value("approvals", {kind: [named]})
+    path = Project(project).call_path()
+    shown = path.workspace.view.of(path.workspace.tool("create"))
+    policy = policy_of(path)
+    assert (policy.why_not(shown, {}) == "", policy.why_not_as_given(shown, {}) == "") == (runs, runs)
+    assert bool(policy.why_never(shown)) == (kind == "deny" and not runs)
 
 
 def test_an_answer_for_the_project_holds_in_the_next_session_until_the_tool_changes(project: Path) -> None:

@@ -101,20 +101,21 @@ class CallPolicy:
 
     def why_not(self, tool: Tool, inputs: JsonObject) -> str:
         """Say why a call may not run, in words for the model, or "" where it may; a person may be asked. Raises StorageError."""
+        shown = tool.name
         if tool.behind is not None:
             tool, inputs = itself(tool, inputs)
         with self._lock:
-            return self._why_not(tool, inputs)
+            return self._why_not(tool, inputs, shown)
 
     def saw(self, tool: Tool) -> None:
         """Take note that a model is given a result of this tool."""
         self._taint.note(tool)
 
-    def _why_not(self, tool: Tool, inputs: JsonObject) -> str:
+    def _why_not(self, tool: Tool, inputs: JsonObject, shown: str) -> str:
         about = self._about(tool)
-        if why := self._denied(tool, inputs, about) or ("no calls are allowed here" if self._policy == "none" else ""):
+        if why := self._denied(tool, inputs, about, shown) or ("no calls are allowed here" if self._policy == "none" else ""):
             return why
-        asking = next((rule for rule in self._rules if rule.kind == "ask" and rule.matches(tool, inputs)), None)
+        asking = self._rule("ask", tool, inputs, shown)
         if asking is None and (risk := self._risk(tool, inputs)):
             if self._flow == "deny":
                 return f"{tool.name!r} {risk}"
@@ -145,26 +146,30 @@ class CallPolicy:
     def why_never(self, tool: Tool) -> str:
         """Say why a rule or an answer denies every call of a tool, or "" where it denies none or only some. Raises StorageError."""
         with self._lock:
-            return self._denied(tool.itself, {}, self._about(tool.itself))
+            return self._denied(tool.itself, {}, self._about(tool.itself), tool.name)
 
     def why_not_as_given(self, tool: Tool, arguments: JsonObject) -> str:
         """Say the same of arguments as a caller gave them; those that the tool does not take are not judged, since they never run."""
         try:
-            return self.why_not(*itself(tool, arguments))
+            whole, inputs = itself(tool, arguments)
         except InvalidArguments:
             return ""
+        with self._lock:
+            return self._why_not(whole, inputs, tool.name)
 
     def _about(self, tool: Tool) -> list[KeptAnswer]:
         kept = (*self._said, *(policy_answers.load(self._root) if self._root else ()))
         return [answer for answer in kept if answer.tool == policy_answers.subject(tool)]
 
-    def _denied(self, tool: Tool, inputs: JsonObject, about: list[KeptAnswer]) -> str:
-        rule = next((rule for rule in self._rules if rule.kind == "deny" and rule.matches(tool, inputs)), None)
-        if rule is not None:
+    def _denied(self, tool: Tool, inputs: JsonObject, about: list[KeptAnswer], shown: str) -> str:
+        if self._rule("deny", tool, inputs, shown) is not None:
             return f"the configuration denies this call of {tool.name!r}"
         if any(not answer.allowed for answer in about):
             return f"the user has denied calls of {tool.name!r}"
         return ""
+
+    def _rule(self, kind: str, tool: Tool, inputs: JsonObject, shown: str) -> Rule | None:
+        return next((rule for rule in self._rules if rule.kind == kind and rule.matches(tool, inputs, shown=shown)), None)
 
     def _open(self, tool: Tool, inputs: JsonObject, asking: Rule | None) -> bool:
         """Whether a person's word is needed."""

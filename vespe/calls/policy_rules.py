@@ -39,9 +39,13 @@ class Rule:
         """What tells this rule from others, wherever it stands."""
         return strict_json.compact_json([self.tool, dict(self.arguments)])
 
-    def matches(self, tool: Tool, inputs: JsonObject) -> bool:
-        """Say whether the rule is about this call, with the inputs as they would run."""
-        if not self.names(tool.name, scope=tool.scope) or self.spares(tool.scope):
+    def matches(self, tool: Tool, inputs: JsonObject, *, shown: str = "") -> bool:
+        """Say whether the rule is about this call, with the inputs as they would run.
+
+        One that denies or asks is also about a tool that models know by the name, `shown`: that is what a person sees.
+        """
+        named = self.names(tool.name, scope=tool.scope) or (self.kind != "allow" and bool(shown) and _fits(shown, self.tool))
+        if not named or self.spares(tool.scope):
             return False
         return all(name in inputs and self._about(_text(inputs[name]), pattern) for name, pattern in self.arguments)
 
