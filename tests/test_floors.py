@@ -274,3 +274,9 @@ def test_every_module_has_a_test_of_its_name_in_the_same_place() -> None:
 def test_the_picture_of_the_floors_is_drawn_from_the_table() -> None:
     drawn = render_architecture.PICTURE.read_text(encoding="utf-8")
     assert drawn == render_architecture.draw(), "run `./dev docs`: it draws docs/architecture.svg anew"
+
+
+def test_the_picture_of_a_calls_way_shows_the_stops_of_the_page() -> None:
+    assert len(render_architecture.stops()) == 10
+    assert all((render_architecture.ROOT / "vespe" / module).exists() for _, module in render_architecture.stops())
+    assert render_architecture.WAY.read_text(encoding="utf-8") == render_architecture.draw_way(), "run `./dev docs`"

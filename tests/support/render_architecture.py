@@ -1,6 +1,10 @@
-"""Draw docs/architecture.svg from the table of floors and the first line of each package; `python -m tests.support.render_architecture`."""
+"""Draw docs/architecture.svg from the table of floors, and docs/images/call.svg from the ten stops of docs/architecture.md.
+
+`python -m tests.support.render_architecture`
+"""
 
 import ast
+import re
 from html import escape
 from pathlib import Path
 
@@ -8,6 +12,7 @@ from tests.support.floors import FLOORS
 
 ROOT = Path(__file__).resolve().parents[2]
 PICTURE = ROOT / "docs" / "architecture.svg"
+WAY = ROOT / "docs" / "images" / "call.svg"
 WIDTH, LEFT, HIGH, GAP = 880, 20, 52, 8
 STYLE = """
   text { font-family: ui-sans-serif, system-ui, sans-serif; fill: #1b1f24 }
@@ -62,5 +67,35 @@ def draw() -> str:
     )
 
 
+def stops() -> list[tuple[str, str]]:
+    """The stops of a call's way as the page has them: what happens, and the module that a reader should open first."""
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    found = re.findall(r"(?ms)^\d+\. \*\*(.+?)\.\*\*(.+?)(?=^\d+\. |^## )", page)
+    return [(title, re.findall(r"\[`vespe/(.+?)`\]", said)[0]) for title, said in found]
+
+
+def draw_way() -> str:
+    """The way of one call, in two columns: what comes before the tool runs, and what comes from then on."""
+    rows, wide = [], (WIDTH - 2 * LEFT - 40) / 2
+    found = stops()
+    half = len(found) // 2
+    for index, (title, module) in enumerate(found):
+        x, y = LEFT + (index // half) * (wide + 40), 20 + (index % half) * (HIGH + 24)
+        rows.append(
+            f'<g class="{"roof" if index < half else "floor"}"><rect x="{x:.0f}" y="{y}" width="{wide:.0f}" height="{HIGH}"/>'
+            f'<text class="name" x="{x + 12:.0f}" y="{y + 21}">{index + 1}  {escape(title)}</text>'
+            f'<text class="what" x="{x + 12:.0f}" y="{y + 39}">{escape(module)}</text></g>'
+        )
+        if index % half < half - 1:
+            rows.append(f'<text class="note" x="{x + wide / 2:.0f}" y="{y + HIGH + 17}">↓</text>')
+    high = 20 + half * (HIGH + 24)
+    rows.append(f'<text class="note" x="{WIDTH / 2 - 6:.0f}" y="{high - 40}">→</text>')
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {high}" role="img" aria-label="The way of one call, in ten stops">\n'
+        f"<style>{STYLE}</style>\n" + "\n".join(rows) + "\n</svg>\n"
+    )
+
+
 if __name__ == "__main__":
     PICTURE.write_text(draw(), encoding="utf-8")
+    WAY.write_text(draw_way(), encoding="utf-8")
