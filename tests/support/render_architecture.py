@@ -89,7 +89,6 @@ def draw_way() -> str:
         if index % half < half - 1:
             rows.append(f'<text class="note" x="{x + wide / 2:.0f}" y="{y + HIGH + 17}">↓</text>')
     high = 20 + half * (HIGH + 24)
-    rows.append(f'<text class="note" x="{WIDTH / 2 - 6:.0f}" y="{high - 40}">→</text>')
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {high}" role="img" aria-label="The way of one call, in ten stops">\n'
         f"<style>{STYLE}</style>\n" + "\n".join(rows) + "\n</svg>\n"
