@@ -142,7 +142,7 @@ def test_linting_needs_no_trust_and_asks_nothing(command: Command, project: Path
 
 
 def test_a_terminal_shows_progress_and_a_pipe_does_not(command: Command, project: Path) -> None:
-    tools = [{"name": f"tool_{number}", "description": "Do it.", "inputSchema": {"type": "object"}} for number in range(3000)]
+    tools = [{"name": f"tool_{number}", "description": "Do it.", "inputSchema": {"type": "object"}} for number in range(12000)]
     (project / "tools.json").write_text(json.dumps({"tools": tools}), encoding="utf-8")
     assert "\r\x1b[Klinting, " in vespe_on_a_terminal("lint", "tools.json", "--select", "schema", cwd=project, NO_COLOR="")
     assert "linting" not in command("lint", "tools.json", "--select", "schema").err
