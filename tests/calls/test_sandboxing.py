@@ -16,6 +16,7 @@ from vespe.calls.path import CallPath
 from vespe.calls.registry import ToolRegistry
 from vespe.calls.sandboxing import Reach, machine, sandboxed
 from vespe.errors import AddressRefused
+from vespe.http import sockets
 from vespe.models import Call, Outcome
 from vespe.projects import user_config
 from vespe.projects.workspace import open_workspace
@@ -122,8 +123,8 @@ def server() -> Iterator[str]:
 
 
 def test_a_name_that_begins_like_this_machine_is_judged_by_its_address(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    ask, port = socket.getaddrinfo, int(server.partition(":")[2])
-    monkeypatch.setattr(socket, "getaddrinfo", lambda host, *args, **more: ask("127.0.0.1", *args, **more))
+    port = int(server.partition(":")[2])
+    monkeypatch.setattr(sockets.Dialler, "_addresses", lambda dialler, host, port: ["127.0.0.1"])  # what its name leads to
     context = Context(project_root="/", directory="/", timeout_s=9)
     for host in ("localhost.example", "127.example", "other.example"):
         with pytest.raises(AddressRefused):

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _POLL_S: Final = 0.02
 """How often `cancel` is looked at: it need not be an event that can be waited for together with another."""
+_LOOK_S: Final = 0.5
+"""How long a wait may be: Python hears a signal that comes just before one begins only when it ends."""
 _GRACE_S: Final = 0.2
 """How long a caller that leaves waits for async code to unwind; it is cancelled, and goes on unwinding afterwards."""
 
@@ -118,7 +120,10 @@ class _Beside:
 
     def __init__(self, begin: Callable[[], JsonValue | Awaitable[JsonValue]], name: str, bounds: Bounds) -> None:
         self._begin, self._name, self._bounds = begin, name, bounds
-        self._over = threading.Event()
+        # No Event: Ctrl-C at the wrong step of its wait leaves its lock taken for good (https://bugs.python.org/issue29988).
+        self._is_over = False
+        self._running = threading.Lock()
+        self._running.acquire()
         self._lock = threading.Lock()
         self._left = False
         self._task: Task[Any] | None = None
@@ -134,7 +139,7 @@ class _Beside:
             threads.start(partial(run, self._work))
             cancelled = self._wait()
         finally:
-            over = self._over.is_set()
+            over = self._is_over
             ended = over or self._leave()
         if not over:
             raise _left(self._name, self._bounds, cancelled=cancelled, ended=ended)
@@ -149,18 +154,21 @@ class _Beside:
         while (left := until - time.monotonic()) > 0:
             if cancel is not None and cancel.is_set():
                 return True
-            if self._over.wait(left if cancel is None else min(left, _POLL_S)):
+            if self._ends_within(min(left, _LOOK_S if cancel is None else _POLL_S)):
                 return False
         return False
+
+    def _ends_within(self, seconds: float) -> bool:
+        return self._is_over or self._running.acquire(timeout=seconds)
 
     def _leave(self) -> bool:
         """Cancel async code; return whether it ended in time."""
         with self._lock:
             self._left = True
             task = self._task
-            if task is not None and not self._over.is_set():
+            if task is not None and not self._is_over:
                 task.get_loop().call_soon_threadsafe(task.cancel)
-        return task is not None and self._over.wait(_GRACE_S)
+        return task is not None and self._ends_within(_GRACE_S)
 
     def _work(self) -> None:
         try:
@@ -169,7 +177,8 @@ class _Beside:
         except BaseException as error:  # it is the waiting thread's
             self._error = error
         finally:
-            self._over.set()
+            self._is_over = True
+            self._running.release()
 
     async def _cancellable(self, answer: Awaitable[JsonValue]) -> JsonValue:
         with self._lock:
