@@ -32,6 +32,8 @@ from tests.agents.providers.serving import stream as streaming
 from tests.support.loopback import Exchange, Loopback
 from vespe.adapters.streams.base import StreamEvent
 from vespe.agents.providers import endpoint
+from vespe.agents.providers.endpoint_provider import EndpointProvider
+from vespe.agents.providers.ollama import OllamaProvider
 from vespe.agents.providers.openai import OpenAIProvider
 from vespe.agents.providers.retries import Patience
 from vespe.errors import Interrupted, ProviderError, Refused, TimedOut
@@ -276,12 +278,17 @@ def test_no_proxy_of_the_environment_is_asked(monkeypatch: pytest.MonkeyPatch) -
         assert proxy.connections == 0
 
 
-def test_a_dead_port_is_a_sentence() -> None:
+@pytest.mark.parametrize(
+    ("kind", "advice"), [(OpenAIProvider, "see that its address is right"), (OllamaProvider, "`ollama serve` starts it")]
+)
+def test_a_dead_port_is_a_sentence_with_what_to_do(kind: type[EndpointProvider], advice: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-    provider = OpenAIProvider("m", base_url=f"http://127.0.0.1:{port}", api_key=KEY, patience=QUICK)
-    with pytest.raises(ProviderError, match=r"openai gave no answer: cannot connect to 127\.0\.0\.1 on port \d+: Connection refused"):
+    provider = kind("m", base_url=f"http://127.0.0.1:{port}", api_key=KEY, patience=QUICK)
+    said = rf"{kind.name} gave no answer: cannot connect to 127\.0\.0\.1 on port \d+: Connection refused"
+    with pytest.raises(ProviderError, match=said) as caught:
         provider.create_message(USER)
+    assert advice in caught.value.hint
 
 
 def test_a_connection_that_nobody_takes_ends_at_its_own_deadline() -> None:

@@ -27,12 +27,16 @@ _LOOPBACK: Final = ("127.0.0.1", "::1")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Destination:
-    """Where requests go, and with which headers; `secrets` are the texts that no error may hold, `who` is the provider's name."""
+    """Where requests go, and with which headers; `secrets` are the texts that no error may hold, `who` is the provider's name.
+
+    `if_away` says what to do where nobody answers there.
+    """
 
     who: str
     url: Url
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     secrets: tuple[str, ...] = field(default=(), repr=False)
+    if_away: str = ""
 
 
 class Endpoint:
@@ -87,8 +91,7 @@ def _attempt(
         except http_client.ConnectionLost as error:
             raise failures.broken(there.who, str(error), at_once=not limits.dialled) from error
         except ToolExecutionError as error:
-            here = "is it running? `ollama serve` starts it" if there.who == "ollama" else "see that its address is right, and that it runs"
-            raise failures.broken(there.who, error.message, hint=here) from error
+            raise failures.broken(there.who, error.message, hint=there.if_away) from error
         if first is None:
             headers = dict(reversed(opened.headers))
             raise failures.of_status(opened.status, headers, _body(opened, limits), who=there.who, secrets=there.secrets)

@@ -23,7 +23,8 @@ _SHORTEST_KEY: Final = 8
 class Account:
     """What is known of a provider before its first request: `default_url` is its vendor's own endpoint, `variable` the usual one for a key.
 
-    `key_needed` tells that the vendor's own endpoint answers nobody without a key; another endpoint may.
+    `key_needed` tells that the vendor's own endpoint answers nobody without a key; another endpoint may. `if_away` says what to do
+    where the endpoint does not answer.
     """
 
     provider: str
@@ -31,6 +32,7 @@ class Account:
     default_url: str = ""
     variable: str = ""
     key_needed: bool = True
+    if_away: str = "see that its address is right, and that it runs"
 
     def of_the_user(self, name: str) -> "Account":
         """Return the account at an endpoint that the user named: nothing of the vendor's holds there."""
@@ -89,4 +91,5 @@ def destination(account: Account, own: Mapping[str, str], *, bearer: bool, at: C
     url, key = at(account.url()), account.key()
     keyed = {"authorization": f"Bearer {key}"} if bearer else {"x-api-key": key}
     headers = account.headers(dict(own) | (keyed if key else {}))
-    return Destination(who=account.provider, url=url, headers=headers, secrets=account.secrets(headers, url))
+    secrets = account.secrets(headers, url)
+    return Destination(who=account.provider, url=url, headers=headers, secrets=secrets, if_away=account.if_away)

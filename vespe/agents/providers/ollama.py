@@ -70,7 +70,13 @@ class OllamaProvider(EndpointProvider):
     """
 
     name = api = "ollama"
-    account = Account(provider="ollama", default_url="http://127.0.0.1:11434", variable="OLLAMA_API_KEY", key_needed=False)
+    account = Account(
+        provider="ollama",
+        default_url="http://127.0.0.1:11434",
+        variable="OLLAMA_API_KEY",
+        key_needed=False,
+        if_away="is it running? `ollama serve` starts it",
+    )
     traits = Traits(always_streams=True)
     processor = OllamaStreamingProcessor
     request = staticmethod(payload)
