@@ -101,7 +101,7 @@ def test_a_program_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
         exchange.ask(Server(command=("no-such-server",)), {}, surroundings, name="x", kit="x")
 
 
-@pytest.mark.parametrize("url", ["http://169.254.169.254/mcp", "http://[::1]:9/"])
+@pytest.mark.parametrize("url", ["http://127.0.0.1:9/mcp", "http://localhost:9/mcp", "http://169.254.169.254/mcp", "http://[::1]:9/"])
 def test_p37_a_server_behind_a_private_address_is_reached_only_where_the_user_allows_it(url: str, tmp_path: Path) -> None:
     surroundings = Surroundings(directory=str(tmp_path), environment={"PATH": os.environ["PATH"]}, timeout_s=30)
     with pytest.raises(errors.Refused, match="is refused"):
