@@ -19,9 +19,8 @@ from typing import Any, Final
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _PATIENCE_S: Final = 3.0
 """How long the first signal may take to end a command before the next is heard: tidying up takes no longer."""
-
-
 _CALLBACK_S: Final = 0.02
+"""How long a callback may take that has dropped a signal's exception."""
 
 
 class Terminated(KeyboardInterrupt):

@@ -259,8 +259,8 @@ class _Files:
 
     def _covered_places(self) -> tuple[str, ...]:
         """Return the protected places that a mount hides: all that hold nothing which the tool names or works in."""
-        named = (self._root, self._scratch, *self._written, *map(self.place, self._permissions.read or ()))
-        needed = (*map(os.path.realpath, named), *self._needs[:1])
+        named = (self._root, self._scratch, self._where.directory, *self._written, *map(self.place, self._permissions.read or ()))
+        needed = tuple(map(os.path.realpath, named))
         return tuple(path for path in self.hidden if not any(holds(path, one) for one in needed) and path not in self._needs)
 
     def _given(self, paths: Iterable[str], rights: int, *, named: bool = False) -> Iterator[tuple[str, int]]:
