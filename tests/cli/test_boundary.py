@@ -54,6 +54,19 @@ def test_each_kind_of_failure_has_its_code(error: BaseException, code: int, capf
     assert capfd.readouterr().out == ""
 
 
+def test_a_signal_while_a_class_is_made_is_an_interruption_like_any_other(capsys: pytest.CaptureFixture[str]) -> None:
+    class Slow:
+        def __set_name__(self, owner: type, name: str) -> None:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    def command(_: Sequence[str]) -> int:
+        type("Made", (), {"slow": Slow()})
+        return 0
+
+    assert boundary.guarded(command, ()) == 143
+    assert capsys.readouterr().err.strip() == "vespe: interrupted"
+
+
 def test_a_failure_is_one_json_document_where_json_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
     assert fail_with(errors.ToolNotFound("wirte", close=["write"]), "tool", "run", "wirte", "--json") == 3
     error = json.loads(capsys.readouterr().out)["error"]

@@ -66,18 +66,13 @@ def guarded(command: Callable[[Sequence[str]], int | None], arguments: Sequence[
 
 
 def _run(command: Callable[[Sequence[str]], int | None], arguments: Sequence[str]) -> int:
-    from vespe.cli import report
-
     try:
         with signals.raise_on_signals():
             code = command(arguments) or 0
             sys.stdout.flush()
             return code
     except (KeyboardInterrupt, click.Abort, errors.Interrupted) as interruption:
-        _discard_stdout()
-        with contextlib.suppress(OSError):
-            report.note("interrupted")
-        return EXIT_SIGNAL + signals.signal_of(interruption)
+        return _interrupted(interruption)
     except click.exceptions.NoArgsIsHelpError as page:
         click.echo(page.format_message(), err=True)
         return 2
@@ -87,8 +82,9 @@ def _run(command: Callable[[Sequence[str]], int | None], arguments: Sequence[str
         return _told(error, arguments)
     except _Unwritable:
         raise
-    except Exception:
-        return _bug(arguments)
+    except Exception as error:
+        # Before Python 3.12 what a signal raises while a class is made is a RuntimeError's cause: https://github.com/python/cpython/issues/77757
+        return _interrupted(error) if isinstance(error.__cause__, KeyboardInterrupt) else _bug(arguments)
 
 
 class _Unwritable(Exception):
@@ -131,6 +127,15 @@ def _nowhere(name: str) -> Any:
     if name not in known:
         raise AttributeError(name)
     return known[name]
+
+
+def _interrupted(error: BaseException) -> int:
+    from vespe.cli import report
+
+    _discard_stdout()
+    with contextlib.suppress(OSError):
+        report.note("interrupted")
+    return EXIT_SIGNAL + signals.signal_of(error)
 
 
 def _unwritten(error: OSError) -> int:
