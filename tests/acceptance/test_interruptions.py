@@ -17,7 +17,7 @@ STEPS = {"small": (211, ("tool create", "tool rename", "tool remove", "config se
     [
         ("tool run long", "tool run shell", "tool create", "kit install folder"),
         ("agent run", "agent chat", "mcp serve", "kit verify"),
-        ("tool test", "kit sync", "doctor"),
+        ("tool test", "batch", "kit sync", "doctor"),
     ],
 )
 def test_p31_a_signal_at_any_moment_ends_a_command_with_its_code_and_leaves_nothing(verbs: tuple[str, ...]) -> None:

@@ -56,6 +56,7 @@ VERBS = (
     V("tool run http", ("tool", "run", "slow"), (TRUSTED,)),
     V("tool run mcp", ("tool", "run", "given", "--json"), (SERVED, ("tool", "remove", "tool-given", "--yes"), TRUSTED)),
     V("tool test", ("tool", "test", "given", "shell", "--jobs", "2"), (TRUSTED,)),
+    V("batch", ("batch", "given", "inputs.jsonl", "-o", "outcomes.jsonl", "--jobs", "2"), (TRUSTED,), (6,)),
     V("tool create", ("tool", "create", "made", "--type", "python_script"), (), (2,)),
     V("tool copy", ("tool", "copy", "file_io_without_git/read_file", "mine"), (("kit", "activate", "file_io_without_git"),), (2,)),
     V("tool rename", ("tool", "rename", "given", "other"), (), (3,)),
@@ -153,3 +154,4 @@ def _make_files(project: Path) -> None:
     definitions = [{"name": f"foreign_{n}", "description": "A tool.", "input_schema": empty} for n in range(3)]
     for name, value in (("script.json", {"turns": turns}), ("waiting.json", {"messages": messages}), ("foreign.json", definitions)):
         (project / name).write_text(json.dumps(value), encoding="utf-8")
+    (project / "inputs.jsonl").write_text("{}\n" * 8, encoding="utf-8")

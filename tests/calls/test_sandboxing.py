@@ -10,14 +10,16 @@ from typing import Any
 import pytest
 
 from tests.support.ondisk import python_tool, write_tool
+from vespe.calls import sandboxing
 from vespe.calls.executors.base import Context
 from vespe.calls.executors.mcp.sessions import Sessions
 from vespe.calls.path import CallPath
 from vespe.calls.registry import ToolRegistry
 from vespe.calls.sandboxing import Reach, machine, sandboxed
-from vespe.errors import AddressRefused
+from vespe.errors import AddressRefused, Refused
 from vespe.http import sockets
 from vespe.models import Call, Outcome
+from vespe.processes.sandbox.levels import Machine
 from vespe.projects import user_config
 from vespe.projects.workspace import open_workspace
 from vespe.tools import directory
@@ -131,6 +133,15 @@ def test_a_name_that_begins_like_this_machine_is_judged_by_its_address(server: s
             Reach((host,), context).connect(host, port)
     for host, stated in (("localhost", "localhost"), ("127.0.0.1", server)):
         Reach((stated,), context).connect(host, port).close()
+
+
+def test_p60_nothing_is_installed_where_a_sandbox_is_required_and_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sandboxing, "machine", Machine)
+    with pytest.raises(Refused, match="this machine has none"), sandboxing.installing({}, written=[], setting="require"):
+        pass
+    for setting in ("auto", "off"):
+        with sandboxing.installing({}, written=[], setting=setting) as held:
+            assert held is None
 
 
 FETCH = "import urllib.request\nreturn urllib.request.urlopen('http://' + inputs['to'], timeout=9).read().decode()"

@@ -153,6 +153,25 @@ def test_p31_a_signal_ends_it_with_no_process_left(tools: Path, number: int, cod
         assert client.process.wait(PATIENCE_S) == code and not tool_processes(marker)
 
 
+@pytest.mark.parametrize("number", [0, signal.SIGINT, signal.SIGTERM])
+def test_p31_at_its_end_no_temporary_file_of_its_tools_is_left(
+    tools: Path, tmp_path: Path, number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
+    (tmp_path / "temporary").mkdir()
+    python_tool(tools / ".vespe/tools/tool-kept", "kept", "return 1", limits={"worker": "persistent"})
+    marker = sleeper(tools)
+    with served(tools, signalled=True) as client:
+        client.ask("tools/call", {"name": "kept"})
+        client.send("tools/call", {"name": "nap"}, id=1)
+        starts(marker)
+        if number:
+            client.process.send_signal(number)
+            client.process.wait(PATIENCE_S)
+        client.close()
+    assert os.listdir(tmp_path / "temporary") == []
+
+
 def test_p31_ctrl_c_ends_it_while_it_is_idle_too(tools: Path) -> None:
     with served(tools, signalled=True) as client:
         client.ask("ping")

@@ -19,6 +19,7 @@ from vespe.agents.open_calls import ModelCall, read_turns
 from vespe.calls import path, tracing
 from vespe.calls.bridge import OWN, Bridge
 from vespe.models import Call, JsonObject, Outcome, Tool
+from vespe.processes.signals import uninterruptible
 
 MAX_PARALLEL: Final = 8
 _Tell: TypeAlias = Callable[[Callable[[], None]], object]
@@ -157,8 +158,9 @@ class _Work:
         serve = tracing.carried(self._serve)
         threads = [threading.Thread(target=serve, args=(waiting, told), daemon=True, name=f"vespe-call-{n}") for n in range(running)]
         try:
-            for thread in threads:
-                thread.start()
+            with uninterruptible():  # a thread whose start is cut short is one that nobody would wait for
+                for thread in threads:
+                    thread.start()
             while running:
                 act = _next(told)
                 running -= act is None

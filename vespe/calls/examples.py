@@ -2,7 +2,7 @@
 
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -17,6 +17,7 @@ from vespe.kits import store
 from vespe.lazy import concurrent_futures, tempfile
 from vespe.models import Call, JsonObject, JsonValue, Tool
 from vespe.processes import process
+from vespe.processes.signals import uninterruptible
 from vespe.records import dataclass
 from vespe.schemas import validator
 from vespe.schemas.comparison import samples
@@ -75,7 +76,7 @@ def run_examples(path: CallPath, tool: Tool, *, cancel: threading.Event | None =
             )
 
 
-def run_all(path: CallPath, tools: Sequence[Tool], *, jobs: int) -> Iterator[list[ExampleResult]]:
+def run_all(path: CallPath, tools: Sequence[Tool], *, jobs: int) -> Generator[list[ExampleResult], None, None]:
     """Run the examples of several tools, `jobs` tools at a time, and give each tool's results in the order of the tools.
 
     Raises as `run_examples` does; whatever runs then, and at Ctrl-C, is ended before this raises.
@@ -83,17 +84,13 @@ def run_all(path: CallPath, tools: Sequence[Tool], *, jobs: int) -> Iterator[lis
     cancel = threading.Event()
     with concurrent_futures.ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="examples") as pool:
         try:
-            for future in _submitted(pool, path, tools, cancel):
+            with uninterruptible():  # a thread whose start is cut short is one that the pool would not wait for
+                futures = [pool.submit(_results, path, tool, cancel) for tool in tools]
+            for future in futures:
                 yield future.result()
         finally:
             cancel.set()
             pool.shutdown(cancel_futures=True)
-
-
-def _submitted(
-    pool: "concurrent_futures.ThreadPoolExecutor", path: CallPath, tools: Sequence[Tool], cancel: threading.Event
-) -> "list[concurrent_futures.Future[list[ExampleResult]]]":
-    return [pool.submit(_results, path, tool, cancel) for tool in tools]
 
 
 def _results(path: CallPath, tool: Tool, cancel: threading.Event) -> list[ExampleResult]:

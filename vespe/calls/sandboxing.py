@@ -1,13 +1,11 @@
 """What one call's process is held to: the tool's `permissions` at the level that the machine has and the user's setting asks for."""
 
-import atexit
 import contextlib
 import errno
 import functools
 import os
 import re
 import sys
-import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -47,11 +45,7 @@ def sandboxed(tool: Tool, context: Context, *, setting: str) -> Iterator[Context
         yield replace(context, sandbox=made)
         return
     # A session with a server, and a process that keeps state, live longer than the call.
-    is_in_session = context.sessions is not None and _is_served(tool)
-    lives_on = is_in_session or wants_to_be_kept(tool, context)
-    # The tools of one server share its session; a kit's servers have nothing in common with another kit's.
-    of = tool.scope if is_in_session else context.directory
-    with contextlib.nullcontext(_lasting(of)) if lives_on else private_directory() as scratch:
+    with private_directory() if (kept := _kept_directory(tool, context)) is None else contextlib.nullcontext(kept) as scratch:
         reach = Reach(permissions.network or (), context)
         made = policy(machine(), level, permissions, _surroundings(tool, context, scratch), connect=reach.connect)
         made = replace(made, refusals=reach.refusals)
@@ -64,10 +58,11 @@ def installing(environment: Mapping[str, str], *, written: Sequence[str], settin
     """Return what uv or pip, and the code of what they build, is held to; None where there is no sandbox.
 
     They write in `written` and in their own caches, and read keys of package indexes alone. Any host is reached: where an index is,
-    its answers say.
+    its answers say. Raises Refused where `setting` is `require` and there is no sandbox.
     """
     level = "off" if setting == "off" else machine().level
     if level == "off":
+        _require_some(setting)
         yield None
         return
     home = environment.get("HOME") or os.path.expanduser("~")
@@ -128,18 +123,14 @@ def _is_served(tool: Tool) -> bool:
     return tool.implementation is not None and tool.implementation.type == "mcp_tool"
 
 
-_LASTING: Final[dict[str, str]] = {}
-_LASTING_LOCK: Final = threading.Lock()
-
-
-def _lasting(of: str) -> str:
-    """Return a temporary directory, one for each `of`, that is there until this process ends."""
-    with _LASTING_LOCK:
-        if of not in _LASTING:
-            kept = contextlib.ExitStack()
-            atexit.register(kept.close)
-            _LASTING[of] = kept.enter_context(private_directory())
-        return _LASTING[of]
+def _kept_directory(tool: Tool, context: Context) -> str | None:
+    """Return the temporary directory of what lives longer than the call; None where nothing does."""
+    if context.sessions is not None and _is_served(tool):
+        # The tools of one server share its session; a kit's servers have nothing in common with another kit's.
+        return context.sessions.contexts.of(tool.scope, private_directory)
+    if context.workers is not None and wants_to_be_kept(tool, context):
+        return context.workers.lasting.contexts.of(context.directory, private_directory)
+    return None
 
 
 def _surroundings(tool: Tool, context: Context, scratch: str) -> Surroundings:
@@ -175,16 +166,19 @@ def _programs(tool: Tool, context: Context) -> tuple[str, ...]:
 
 
 def _require(setting: str, made: Policy, tool: Tool) -> None:
-    if setting != "require":
-        return
     if made.level == "off":
-        raise Refused("your configuration requires a sandbox, and this machine has none", hint="`vespe doctor` says what would give it one")
-    if "hosts" in made.gaps:
+        _require_some(setting)
+    if setting == "require" and "hosts" in made.gaps:
         hosts = ", ".join(permissions_of(tool.permissions).network or ())
         raise Refused(
             f"your configuration requires a sandbox, and {made.level!r} cannot hold {tool.name!r} to the hosts that it states: {hosts}",
             hint="`vespe doctor` says what would raise the level; `vespe config set sandbox auto` runs it without",
         )
+
+
+def _require_some(setting: str) -> None:
+    if setting == "require":
+        raise Refused("your configuration requires a sandbox, and this machine has none", hint="`vespe doctor` says what would give it one")
 
 
 _PROXY: Final = f"127.0.0.1:{PROXY_PORT}"

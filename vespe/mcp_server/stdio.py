@@ -26,7 +26,8 @@ _GRACE_S: Final = 0.5
 """How long calls may go on when stdin has ended; then they are ended."""
 _LAST_ANSWERS_S: Final = 10.0
 """How long what is no call may take to be answered when stdin has ended, such as a list of thousands of tools."""
-_END_S: Final = 0.5
+_END_S: Final = 5.0
+"""How long the calls that are ended may take to tidy up: most of what they take is the grace of their processes, on a busy machine."""
 _FAREWELL_S: Final = 0.2
 _TICK_S: Final = 0.5
 _AWAKE_S: Final = 0.0001

@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable
 from typing import Final
 
 from vespe.processes.answering import Answer, AnsweringProcess, NoAnswer
+from vespe.processes.kept_contexts import KeptContexts
 from vespe.records import dataclass
 
 _LOOK_S: Final = 0.05
@@ -23,9 +24,10 @@ class Terms:
 
 
 class Lasting:
-    """The processes of one owner, for calls from several threads; `close` ends them."""
+    """The processes of one owner, for calls from several threads; `close` ends them, and then leaves their `contexts`."""
 
     def __init__(self) -> None:
+        self.contexts = KeptContexts()
         self._lock = threading.Lock()
         self._kept: dict[Hashable, _Kept] = {}
         self._tidied = False
@@ -102,6 +104,7 @@ class Lasting:
             kept, self._kept = list(self._kept.values()), {}
         for one in kept:
             one.end_when_free()
+        self.contexts.close()
 
 
 class _Kept:

@@ -11,6 +11,7 @@ from vespe.calls import tracing
 from vespe.calls.batch.items import Item, ItemOutcome, Run, run_item
 from vespe.lazy import concurrent_futures
 from vespe.models import Call, Outcome, Tool
+from vespe.processes.signals import uninterruptible
 
 _AHEAD: Final = 4
 """Inputs that are read ahead for each thread: memory holds these, however long the input is."""
@@ -38,7 +39,7 @@ class Plan:
 def run_batch(
     items: Iterable[Item], tool: Tool, run: Callable[[Call, threading.Event | None], Outcome], plan: Plan
 ) -> Iterator[ItemOutcome]:
-    """Yield the outcome of each item. Closing the iterator, or an exception in it, ends the calls that run.
+    """Yield the outcome of each item. Closing the iterator, or an exception in it, ends the calls that run, and waits for their ends.
 
     What `run` raises (the tool may not run, or is broken) passes through: no call could be made.
     """
@@ -47,33 +48,26 @@ def run_batch(
         yield from (_run(item, tool, lambda call: run(call, None), plan) for item in items)
         return
     ending = threading.Event()
-    try:
-        yield from _in_threads(items, tool, lambda call: run(call, ending), plan)
-    finally:
-        ending.set()
+    waiting: deque[concurrent_futures.Future[ItemOutcome]] = deque()
+    run_one = tracing.carried(_run)
+    with concurrent_futures.ThreadPoolExecutor(plan.threads, thread_name_prefix="vespe-batch") as pool:
+        try:
+            for item in items:
+                with uninterruptible():  # a thread whose start is cut short is one that the pool would not wait for
+                    waiting.append(pool.submit(run_one, item, tool, lambda call: run(call, ending), plan))
+                if len(waiting) >= plan.threads * _AHEAD:
+                    yield _next(waiting, plan.ordered)
+            while waiting:
+                yield _next(waiting, plan.ordered)
+        finally:
+            ending.set()
+            pool.shutdown(cancel_futures=True)
 
 
 def _run(item: Item, tool: Tool, run: Run, plan: Plan) -> ItemOutcome:
     if plan.begin is not None and item.failure is None:
         plan.begin(item)
     return run_item(item, tool, run, retries=plan.retries, timeout_s=plan.timeout_s)
-
-
-def _in_threads(items: Iterable[Item], tool: Tool, run: Run, plan: Plan) -> Iterator[ItemOutcome]:
-    waiting: deque[concurrent_futures.Future[ItemOutcome]] = deque()
-    pool = concurrent_futures.ThreadPoolExecutor(plan.threads, thread_name_prefix="vespe-batch")
-    try:
-        run_one = tracing.carried(_run)
-        for item in items:
-            waiting.append(pool.submit(run_one, item, tool, run, plan))
-            if len(waiting) >= plan.threads * _AHEAD:
-                yield _next(waiting, plan.ordered)
-        while waiting:
-            yield _next(waiting, plan.ordered)
-    finally:
-        for future in waiting:
-            future.cancel()
-        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _next(waiting: "deque[concurrent_futures.Future[ItemOutcome]]", ordered: bool) -> ItemOutcome:

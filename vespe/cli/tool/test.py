@@ -1,5 +1,6 @@
 """`vespe tool test`: the examples in config.json as tests."""
 
+import contextlib
 import gc
 import os
 import sys
@@ -67,11 +68,12 @@ def command(
         _show(results)
     with waiting(f"testing {report.count(len(tools), 'tool')}") as tell, Workers() as workers:
         path = replace(path, workers=workers)
-        for done, (tool, found) in enumerate(zip(tools, examples.run_all(path, tools, jobs=jobs or os.cpu_count() or 1), strict=True), 1):
-            results += _recorded(tool, found) if update else found
-            tell(f"tested {done} of {report.count(len(tools), 'tool')}")
-            if not as_json:
-                _show(found, tool)
+        with contextlib.closing(examples.run_all(path, tools, jobs=jobs or os.cpu_count() or 1)) as tested:
+            for done, (tool, found) in enumerate(zip(tools, tested, strict=True), 1):
+                results += _recorded(tool, found) if update else found
+                tell(f"tested {done} of {report.count(len(tools), 'tool')}")
+                if not as_json:
+                    _show(found, tool)
     if junit_file is not None:
         atomic.write_atomic(junit_file, junit.junit_xml("vespe tool test", [*_cases(results)]), durable=False)
     _summarise(tools, results, as_json=as_json)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from vespe.errors import Interrupted
 from vespe.models import JsonObject
+from vespe.processes.kept_contexts import KeptContexts
 
 if TYPE_CHECKING:
     from vespe.calls.executors.mcp import channel as mcp_channel
@@ -23,12 +24,13 @@ class Sessions:
     """One session for each server as its tools see it, opened at the first call; safe to share between threads.
 
     A session that nobody used for `idle_s` seconds ends, and at most `most` are kept beside those that are in use. Whoever makes one
-    of these closes it: `close`, or as a context manager.
+    of these closes it: `close`, or as a context manager. `contexts` are left when they have ended.
     """
 
     def __init__(self, *, most: int = MAX_SESSIONS, idle_s: float = IDLE_S) -> None:
         from vespe.calls.executors.mcp import channel as mcp_channel
 
+        self.contexts = KeptContexts()
         self._most, self._idle_s = most, idle_s
         self._lock = threading.Lock()
         self._kept: dict[Hashable, mcp_channel.Channel] = {}
@@ -71,6 +73,7 @@ class Sessions:
         until = time.monotonic() + _CLOSE_S
         for channel in channels:
             channel.wait(max(until - time.monotonic(), 0))
+        self.contexts.close()
 
     def _taken(self, server: "Server", surroundings: "Surroundings", name: str) -> "tuple[mcp_channel.Channel, bool]":
         """Return the session for a call, reserved, and whether it is new; the one that was used last stands last."""
