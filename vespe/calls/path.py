@@ -290,14 +290,14 @@ class CallPath:
         self, tool: Tool, call: Call, directory: str, secrets: Mapping[str, str], *, cancel: threading.Event | None = None
     ) -> Context:
         kind = "" if tool.implementation is None else tool.implementation.type
-        is_http = kind == "http_request"  # it starts no process
+        bare = kind in ("http_request", "wasm", "rust_function")  # none starts a process that is given variables
         # A session with an MCP server outlives a call, and is told of the trace of each call in `_meta`.
-        traced = {} if is_http or kind == "mcp_tool" else tracing.environment()
+        traced = {} if bare or kind == "mcp_tool" else tracing.environment()
         given = {**secrets, **self.user.files.environment(), **traced}
         return Context(
             project_root=self.directory or self.workspace.root,
             directory=directory,
-            environment={} if is_http else process.child_environment(self._environ(), given) if given else self._without_secrets,
+            environment={} if bare else process.child_environment(self._environ(), given) if given else self._without_secrets,
             secrets=secrets,
             timeout_s=_deadline(call, tool),
             allow_hosts=self.user.allow_hosts,

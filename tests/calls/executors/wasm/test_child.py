@@ -7,12 +7,17 @@ import subprocess
 import sys
 from collections.abc import Mapping
 
+import pytest
+
 from tests.support.wasm_modules import ECHO, start
 from vespe.calls.executors.wasm import child
 from vespe.processes import child_scripts
 
+OTHER_NAMES = "import wasmtime._ffi; del wasmtime._ffi.wasi_config_set_stdin_bytes; "
+"""Makes of wasmtime one whose inner names are others."""
 
-def asked(*requests: Mapping[str, object]) -> list[tuple[dict[str, object], bytes]]:
+
+def asked(*requests: Mapping[str, object], before: str = "") -> list[tuple[dict[str, object], bytes]]:
     """Give a fresh program these requests, and return its answers."""
     reader, writer = os.pipe()
     data = child_scripts.boot_message(child.__file__, {"cache": None, "key": b""})
@@ -21,7 +26,7 @@ def asked(*requests: Mapping[str, object]) -> list[tuple[dict[str, object], byte
             {"name": "x", "memory": 1 << 20, "cap": 100, "directories": [], "timeout_s": 9.0, "code": None} | dict(request)
         )
         data += len(made).to_bytes(8, "big") + made
-    argv = [sys.executable, "-I", "-B", "-c", child_scripts.BOOT, str(writer)]
+    argv = [sys.executable, "-I", "-B", "-c", before + child_scripts.BOOT, str(writer)]
     done = subprocess.run(argv, input=data, pass_fds=(writer,), check=True, timeout=60, capture_output=True)
     os.close(writer)
     with open(reader, "rb") as file:
@@ -36,12 +41,13 @@ def asked(*requests: Mapping[str, object]) -> list[tuple[dict[str, object], byte
     return found
 
 
-def test_it_answers_each_request_in_turn_knows_modules_and_ends_with_its_stdin() -> None:
+@pytest.mark.parametrize("before", ["", OTHER_NAMES], ids=["by the C API", "by the public way"])
+def test_it_answers_each_request_in_turn_knows_modules_and_ends_with_its_stdin(before: str) -> None:
     first = {"module": "e", "code": ECHO, "stdin": b"one"}
     traps = {"module": "t", "code": start("unreachable"), "stdin": b""}
     again = {"module": "e", "stdin": b"two"}
     large = {"module": "e", "stdin": b"x" * 101}
-    found = asked(first, traps, again, large)
+    found = asked(first, traps, again, large, before=before)
     assert [(head["kind"], body) for head, body in found] == [("ended", b"one"), ("trap", b""), ("ended", b"two"), ("large", b"x" * 100)]
 
 
