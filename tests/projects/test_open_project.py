@@ -209,3 +209,14 @@ def test_a_secret_that_is_set_meanwhile_is_seen(root: Path, monkeypatch: pytest.
     assert code_of(project.execute_tool("key", {})) == "missing_secret"
     monkeypatch.setenv("SOME_KEY", "abcdefgh")
     assert project.execute_tool("key", {}).ok
+
+
+@pytest.mark.parametrize("place", [".vespe", ".vespe/tools", ".vespe/tools/tool-add"])
+def test_p2_a_place_that_others_may_write_in_stops_the_next_call_until_it_is_mended(call: Caller, root: Path, place: str) -> None:
+    for _ in range(60):
+        believed(call)
+    (root / place).chmod(0o777)
+    with pytest.raises(errors.VespeError):
+        call("add")
+    (root / place).chmod(0o755)
+    assert code_of(call("add")) == "ok"

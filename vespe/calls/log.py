@@ -53,15 +53,20 @@ class CallLog:
         `arguments` where they are kept; the values `secrets` are redacted in all of them. One write a line: writers do not mix.
         """
         try:
-            line = self._line(tool, arguments, outcome) + (_failure(outcome, secrets) if outcome.error else "")
-            line += _noted(outcome, secrets) if outcome.notes else ""
-            line += (_kept(arguments, secrets) if self._keep_arguments else "") + "}"
-            if len(line) > MAX_LINE_BYTES // 4 and len(line.encode()) > MAX_LINE_BYTES:
-                line = self._line(tool, arguments, outcome) + ',"arguments_cut":true}'
-            self._file.append(line.encode())
+            line = self._line(tool, arguments, outcome)
+            if outcome.error or outcome.notes or outcome.sandbox or self._keep_arguments:
+                line = self._more(line, arguments, outcome, secrets)
+            self._file.append((line + "}").encode())
         except (OSError, StorageError, ValueError, TypeError, RecursionError) as error:
             return f"the call could not be logged: {error}"
         return None
+
+    def _more(self, line: str, arguments: JsonValue, outcome: Outcome, secrets: Collection[str]) -> str:
+        line += _held(outcome)
+        whole = line + (_failure(outcome, secrets) if outcome.error else "") + (_noted(outcome, secrets) if outcome.notes else "")
+        whole += _kept(arguments, secrets) if self._keep_arguments else ""
+        is_long = len(whole) > MAX_LINE_BYTES // 4 and len(whole.encode()) >= MAX_LINE_BYTES
+        return line + ',"arguments_cut":true' if is_long else whole
 
     def _line(self, tool: Tool, arguments: JsonValue, outcome: Outcome) -> str:
         """Return a line without its end; what is the same for each call of a tool is written once."""
@@ -76,7 +81,7 @@ class CallLog:
         truncated = "true" if outcome.truncated else "false"
         return (
             f'{{"time":"{_now()}",{said[1]},"outcome":{code},"duration_ms":{outcome.duration_ms:.3f},'
-            f'"truncated":{truncated},"arguments_digest":"{arguments_digest(arguments)}"{_held(outcome)}'
+            f'"truncated":{truncated},"arguments_digest":"{arguments_digest(arguments)}"'
         )
 
     def close(self) -> None:
@@ -142,14 +147,13 @@ def keep_output(data: bytes) -> str:
 
 def arguments_digest(arguments: JsonValue) -> str:
     """Return the SHA-256 (hex) of arguments as canonical JSON: sorted keys, no spaces; of a text that is not JSON, as it is."""
-    if isinstance(arguments, (str, bytes)):
+    if arguments.__class__ is not dict and isinstance(arguments, (str, bytes)):
         try:
             arguments = strict_json.parse_json(arguments)
         except InvalidDocument:
             raw = arguments.encode("utf-8", "surrogatepass") if isinstance(arguments, str) else arguments
             return sha256(raw).hexdigest()
-    canonical = _CANONICAL(arguments)
-    return sha256(canonical.encode("ascii")).hexdigest()
+    return sha256(_CANONICAL(arguments).encode()).hexdigest()
 
 
 def _failure(outcome: Outcome, secrets: Collection[str]) -> str:
@@ -172,13 +176,12 @@ def _kept(arguments: JsonValue, secrets: Collection[str]) -> str:
 
 
 def _now() -> str:
-    seconds, milliseconds = divmod(time.time_ns() // 1_000_000, 1000)
-    return f"{_second(seconds)}.{milliseconds:03d}Z"
+    return _said_time(time.time_ns() // 1_000_000)
 
 
 @functools.lru_cache(maxsize=1)
-def _second(seconds: int) -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
+def _said_time(milliseconds: int) -> str:
+    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(milliseconds // 1000))}.{milliseconds % 1000:03d}Z"
 
 
 def _directory() -> str:

@@ -132,7 +132,7 @@ class CallPath:
         """
         if tool.behind is not None:
             return cast(Outcome, self._through(tool, call, lambda whole: self.run_tool(tool.itself, whole, cancel=cancel)))
-        return _driven(self._run_whole(tool, call, cancel))
+        return _driven(self._run_logged(tool, call, cancel) if tracing.telemetry() is None else self._run_traced(tool, call, cancel))
 
     def _through(self, tool: Tool, call: Call, run: Callable[[Call], Any]) -> Any:
         """Run a call of a tool as models see it: what its project gives is filled in, and the tool itself runs under its own name."""
@@ -151,12 +151,11 @@ class CallPath:
             made = self._through(tool, call, lambda whole: self.arun_tool(tool.itself, whole))
             return made if isinstance(made, Outcome) else cast(Outcome, await made)
         if tool.name in self.registry:
-            return await self._run_whole(tool, call, None, in_loop=True)
+            return await self._run_traced(tool, call, None, in_loop=True)
         ending = threading.Event()
         return cast(Outcome, await in_process.in_thread(partial(self.run_tool, tool, call, cancel=ending), leave=ending.set))
 
-    async def _run_whole(self, tool: Tool, call: Call, cancel: threading.Event | None, *, in_loop: bool = False) -> Outcome:
-        """Run one call; it waits for nothing but an async tool of this process, and for that only where it runs `in_loop`."""
+    async def _run_traced(self, tool: Tool, call: Call, cancel: threading.Event | None, *, in_loop: bool = False) -> Outcome:
         if (telemetry := tracing.telemetry()) is None:
             return await self._run_logged(tool, call, cancel, in_loop=in_loop)
         with telemetry.execute_tool(tool, call) as span:
@@ -164,13 +163,18 @@ class CallPath:
             span.called(outcome, lambda: call_log.shown_arguments(call.arguments, self._secret_values(tool)))
         return outcome
 
-    async def _run_logged(self, tool: Tool, call: Call, cancel: threading.Event | None, *, in_loop: bool) -> Outcome:
+    async def _run_logged(self, tool: Tool, call: Call, cancel: threading.Event | None, *, in_loop: bool = False) -> Outcome:
+        """Run one call; it waits for nothing but an async tool of this process, and for that only where it runs `in_loop`."""
         grant = self._grant(tool)
-        values = self._secret_values(tool)
+        values = self._secret_values(tool) if tool.secrets else ()
         started = time.perf_counter()
         attempt = _Attempt(grant, values, cancel, started, in_loop, [])
         try:
-            outcome = await self._attempt(call, tool, attempt)
+            if grant.files is None and not self._is_installed(tool.directory):
+                outcome = await self._run_in(tool.directory or self.workspace.root, tool, call, attempt)
+            else:
+                with self._approved(tool, grant) as (approved, directory):
+                    outcome = await self._run_in(directory, approved, call, attempt)
         except errors.VespeError as error:
             outcome = failed(tool, error, secrets=values, started=started)
             if isinstance(error, _RAISED):
@@ -182,7 +186,7 @@ class CallPath:
         except asyncio.CancelledError:
             self._log_interrupted(tool, call, started, values)
             raise
-        return self._log(tool, call, attempt.said(outcome), values)
+        return self._log(tool, call, attempt.said(outcome) if attempt.held else outcome, values)
 
     def _log_interrupted(self, tool: Tool, call: Call, started: float, secrets: tuple[str, ...]) -> None:
         self._log(tool, call, failed(tool, errors.Interrupted("interrupted"), started=started), secrets)
@@ -213,12 +217,6 @@ class CallPath:
 
     def _environ(self) -> Mapping[str, str]:
         return os.environ if self.environment is None else self.environment
-
-    async def _attempt(self, call: Call, tool: Tool, attempt: "_Attempt") -> Outcome:
-        if attempt.grant.files is None and not self._is_installed(tool.directory):
-            return await self._run_in(tool.directory or self.workspace.root, tool, call, attempt)
-        with self._approved(tool, attempt.grant) as (approved, directory):
-            return await self._run_in(directory, approved, call, attempt)
 
     def _is_installed(self, directory: str | None) -> bool:
         """Whether only approved bytes may run from there: a question of the path alone, asked once for each."""
@@ -357,7 +355,7 @@ class _Attempt(NamedTuple):
 
     def said(self, outcome: Outcome) -> Outcome:
         """Return an outcome that says what held the process."""
-        held = self.held[0] if self.held else None
+        held = self.held[0]
         return outcome if held is None else replace(outcome, sandbox=held.document)
 
 

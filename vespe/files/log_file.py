@@ -7,7 +7,7 @@ import threading
 from typing import Final
 
 from vespe.files import atomic
-from vespe.processes.signals import uninterruptible
+from vespe.processes.signals import in_command, uninterruptible
 
 OLD: Final = ".1"
 """Added to the name of the file that a grown one becomes; there is one of those."""
@@ -27,12 +27,11 @@ class LogFile:
 
     def append(self, line: bytes) -> None:
         """Write one line, in one call of the system; raises OSError and StorageError."""
-        with uninterruptible(), self._lock:
-            try:
+        if in_command():  # elsewhere signals are the program's own, and a section would do nothing
+            with uninterruptible():
                 self._append(line)
-            finally:
-                if not self._kept:
-                    self._close()
+        else:
+            self._append(line)
 
     def close(self) -> None:
         """Close the file, where it is open; it is opened again for the next line."""
@@ -40,26 +39,33 @@ class LogFile:
             self._close()
 
     def _append(self, line: bytes) -> None:
-        status = self._opened()
-        torn = status.st_size not in (0, self._end) and os.pread(self._descriptor, 1, status.st_size - 1) != b"\n"
-        if os.write(self._descriptor, b"\n" * torn + line + b"\n") < len(line) + 1 + torn:
-            raise OSError(errno.ENOSPC, "the disk is full")
-        self._end = status.st_size + len(line) + 1 + torn
+        with self._lock:
+            try:
+                size = self._opened()
+                if size != self._end and size and os.pread(self._descriptor, 1, size - 1) != b"\n":
+                    line = b"\n" + line
+                line += b"\n"
+                if (written := os.write(self._descriptor, line)) < len(line):
+                    raise OSError(errno.ENOSPC, "the disk is full")
+                self._end = size + written
+            finally:
+                if not self._kept:
+                    self._close()
 
-    def _opened(self) -> os.stat_result:
-        """Have the file at the path open, and give its status: not one that another process has rotated or removed."""
+    def _opened(self) -> int:
+        """Have the file at the path open, not one that another process has rotated or removed, and return its size in bytes."""
         status = self._status()
         if status is not None and status.st_size >= self._limit:
             self._rotate()
             status = self._status()
         if status is not None and self._descriptor >= 0 and status.st_ino == self._inode:
-            return status
+            return status.st_size
         self._close()
         atomic.private_directory(os.path.dirname(self._path))
         self._descriptor = os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
         status = os.fstat(self._descriptor)
         self._inode, self._end = status.st_ino, 0
-        return status
+        return status.st_size
 
     def _status(self) -> os.stat_result | None:
         try:

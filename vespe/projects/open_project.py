@@ -10,6 +10,7 @@ from vespe import defaults
 from vespe.errors import ProjectNotFound
 from vespe.files import locations
 from vespe.files.stamps import Stamp, settled, stamp
+from vespe.files.watch import Held, Watch
 from vespe.models import Tool
 from vespe.projects import project, user_config
 from vespe.projects.user_config import UserConfig
@@ -25,10 +26,10 @@ _MAX_KNOWN: Final = 10_000
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """A tool as it was read, and what its name rests on: places with their stamps, and the kits where they could matter."""
+    """A tool as it was read, and what its name rests on: places, and the kits where they could matter."""
 
     tool: Tool
-    places: tuple[tuple[str, Stamp], ...]
+    places: Held
     by_name: bool
     with_kits: bool
 
@@ -44,7 +45,8 @@ class OpenProject:
 
     def __init__(self, workspace: Workspace, *, environ: Mapping[str, str] | None = None, trusted: bool = False) -> None:
         self.root = workspace.root
-        self.trust = LiveTrust(workspace.config, environ=os.environ if environ is None else environ, trusted=trusted)
+        self._watch = Watch()
+        self.trust = LiveTrust(workspace.config, environ=os.environ if environ is None else environ, trusted=trusted, watch=self._watch)
         self._lock = threading.RLock()
         self._user_path = os.path.join(locations.user_config_dir(), defaults.CONFIG_FILE)
         self._user: tuple[Stamp, Workspace, UserConfig] | None = None
@@ -95,15 +97,9 @@ class OpenProject:
         return now == before and settled(found for _, found in now)
 
     def _holds(self, known: _Known) -> bool:
-        for path, before in known.places:  # not any(...): a call costs some 30 µs in all
-            if stamp(path) != before:
-                return False
-        if known.with_kits and not self._is_open():
+        if not known.places.hold() or (known.with_kits and not self._is_open()):
             return False
-        return not known.by_name or self._names_hold()
-
-    def _names_hold(self) -> bool:
-        if time.monotonic() < self._due:
+        if not known.by_name or time.monotonic() < self._due:
             return True
         with self._lock:
             return self._look_at_names()
@@ -139,7 +135,7 @@ class OpenProject:
             if (self._due or not by_name) and settled(found for _, found in places):
                 if len(self._known) >= _MAX_KNOWN:
                     self._known = {}
-                self._known[name] = _Known(tool, places, by_name, bool(workspace.config.active_kits) and not first)
+                self._known[name] = _Known(tool, Held(places, self._watch), by_name, bool(workspace.config.active_kits) and not first)
             return tool
 
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from vespe import defaults
 from vespe.files.stamps import Stamp, settled, stamp
+from vespe.files.watch import Held, Watch
 from vespe.models import ProjectConfig
 from vespe.trust import approvals, gate
 
@@ -16,11 +17,12 @@ class LiveTrust:
     to bytes is checked against the bytes each time, of which only those that changed are read again.
     """
 
-    def __init__(self, config: ProjectConfig, *, environ: Mapping[str, str], trusted: bool = False) -> None:
+    def __init__(self, config: ProjectConfig, *, environ: Mapping[str, str], trusted: bool = False, watch: Watch | None = None) -> None:
         self._check = gate.TrustCheck(config, environ=environ, trusted=trusted)
         self._watched = (os.path.join(config.root, defaults.PROJECT_DIR), approvals.directory())
         self._environ = environ
-        self._kept: dict[str | None, tuple[gate.Grant, tuple[Stamp, ...], str | None]] = {}
+        self._kept: dict[str | None, tuple[gate.Grant, Held, str | None]] = {}
+        self._watch = Watch() if watch is None else watch
 
     def read_anew(self, config: ProjectConfig) -> None:
         """Take the configuration that is used from now on: which kits are active is part of an approval of bytes."""
@@ -29,21 +31,17 @@ class LiveTrust:
     def kept(self, tool_directory: str | None = None) -> gate.Grant | None:
         """Return the grant that was given before, where all that it rests on is as it was then."""
         known = self._kept.get(tool_directory)
-        if known is None or known[2] != self._listed():
-            return None
-        for path, before in zip(self._watched, known[1], strict=True):
-            if stamp(path) != before:
-                return None
-        return known[0]
+        return known[0] if known is not None and known[2] == self._listed() and known[1].hold() else None
 
     def check(self, tool_directory: str | None = None) -> gate.Grant:
         """Return the grant under which the tool in `tool_directory` may run now; raises as `trust.check` does."""
         if (known := self.kept(tool_directory)) is not None:
             return known
-        stamps, listed = self.stamps(), self._listed()
+        own = (os.path.join(self._watched[0], defaults.TOOLS_DIR), tool_directory) if tool_directory is not None else ()
+        places, listed = tuple((path, stamp(path)) for path in (*self._watched, *own)), self._listed()
         grant = self._check.check(tool_directory)
-        if grant.files is None and grant.kind != "tool" and settled(stamps):
-            self._kept[tool_directory] = grant, stamps, listed
+        if grant.files is None and grant.kind != "tool" and settled(found for _, found in places):
+            self._kept[tool_directory] = grant, Held(places, self._watch), listed
         return grant
 
     def stamps(self) -> tuple[Stamp, ...]:

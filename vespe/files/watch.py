@@ -1,0 +1,141 @@
+"""Whether files are what they were when they were read, for a process that asks often: as Linux tells of changes, else by looking."""
+
+import contextlib
+import os
+import select
+import sys
+import threading
+import time
+from collections.abc import Iterable
+from typing import Any, Final
+
+from vespe.files.stamps import Stamp, unchanged
+from vespe.lazy import ctypes
+
+_LOOKS: Final = 50
+"""So often is looked before Linux is asked to tell: who makes a few calls need not load what asks it."""
+_BELIEVED_S: Final = 0.1
+"""How long nobody looks at most: of what is written through a mapping, and of a mount, inotify does not tell."""
+_LOCAL: Final = frozenset((0xEF53, 0x58465342, 0x9123683E, 0x01021994, 0xF2F52010))
+"""ext4, xfs, btrfs, tmpfs and f2fs: others may change elsewhere, and nobody here is told."""
+# https://man7.org/linux/man-pages/man7/inotify.7.html: IN_ATTRIB, IN_DELETE_SELF, IN_MOVE_SELF; IN_MODIFY; IN_MOVED_*, IN_CREATE, IN_DELETE
+_ITSELF: Final = 0x4 | 0x400 | 0x800
+_CONTENTS: Final = 0x2
+_NAMES: Final = 0x40 | 0x80 | 0x100 | 0x200
+_BESIDE_WHAT_IS_ASKED: Final = 0x20000000
+"""IN_MASK_ADD"""
+
+
+class Watch:
+    """Tells by a number whether anything may have happened to what is watched: its content, its mode, its place.
+
+    Linux notes a change before whoever made it goes on, so nothing that is over is missed. One may serve several threads; in a child
+    that was forked it tells nothing.
+    """
+
+    def __init__(self) -> None:
+        self._libc: Any = None
+        self._descriptor = -1
+        self._poll = select.poll() if sys.platform == "linux" else None
+        self._lock = threading.Lock()
+        self._looks = 0
+        self._number = 1
+        self._due = 0.0
+        self._born = _forks
+
+    def __del__(self) -> None:
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+
+    def number(self) -> int:
+        """Return what is another number once something may have happened; 0 where only looking tells."""
+        if self._descriptor < 0 or self._born != _forks:
+            return 0
+        try:
+            told = self._poll.poll(0)  # type: ignore[union-attr]  # there is one where there is a descriptor
+        except RuntimeError:  # another thread asks at this moment
+            return 0
+        if told or time.monotonic() > self._due:
+            self._begin_anew()
+        return self._number
+
+    def covers(self, paths: Iterable[str]) -> bool:
+        """Watch these, and every directory that leads to them, from now on; False where a change of one may not be told."""
+        self._looks += 1
+        if self._looks <= _LOOKS or self._poll is None or self._born != _forks:
+            return False
+        with self._lock:
+            if self._descriptor < 0 and not self._open():
+                self._poll = None
+                return False
+            return all(map(self._covers, paths))
+
+    def _open(self) -> bool:
+        self._libc = ctypes.CDLL(None)
+        try:
+            self._descriptor = self._libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
+        except AttributeError:
+            return False
+        if self._descriptor >= 0 and self._poll is not None:
+            self._poll.register(self._descriptor, select.POLLIN)
+        return self._descriptor >= 0
+
+    def _covers(self, path: str) -> bool:
+        while not os.path.lexists(path):  # what is not there comes to its directory
+            path = os.path.dirname(path)
+        if os.path.realpath(path) != path:
+            return False
+        kind = _NAMES if os.path.isdir(path) else _CONTENTS
+        above = [parent for parent in _above(path) if not self._add(parent, _ITSELF)]
+        return self._add(path, _ITSELF | kind) and not above
+
+    def _add(self, path: str, mask: int) -> bool:
+        name, told = os.fsencode(path), (ctypes.c_ulong * 32)()
+        if self._libc.statfs(name, told) != 0 or told[0] not in _LOCAL:
+            return False
+        return bool(self._libc.inotify_add_watch(self._descriptor, name, mask | _BESIDE_WHAT_IS_ASKED) >= 0)
+
+    def _begin_anew(self) -> None:
+        with self._lock:
+            self._number += 1  # before what was told is taken away: who finds nothing told finds this number
+            self._due = time.monotonic() + _BELIEVED_S
+            with contextlib.suppress(BlockingIOError):
+                while os.read(self._descriptor, 1 << 16):
+                    pass
+
+
+class Held:
+    """Places with the stamps that they had when something was read there."""
+
+    __slots__ = ("_places", "_seen", "_watch")
+
+    def __init__(self, places: tuple[tuple[str, Stamp], ...], watch: Watch) -> None:
+        self._places, self._watch = places, watch
+        self._seen = 0
+
+    def hold(self) -> bool:
+        """Whether all of them are as they were, now."""
+        number = self._watch.number()
+        if number == self._seen and number:
+            return True
+        covered = self._watch.covers(path for path, _ in self._places)  # first: what changes afterwards is told
+        if not unchanged(self._places):
+            return False
+        self._seen = number if covered else 0
+        return True
+
+
+def _above(path: str) -> list[str]:
+    found = []
+    while (parent := os.path.dirname(path)) != path:
+        found.append(path := parent)
+    return found
+
+
+def _forked() -> None:
+    global _forks
+    _forks += 1
+
+
+_forks = 0
+os.register_at_fork(after_in_child=_forked)
