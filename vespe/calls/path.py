@@ -3,7 +3,7 @@
 import os
 import threading
 import time
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import field, replace
 from functools import partial
@@ -132,7 +132,12 @@ class CallPath:
         """
         if tool.behind is not None:
             return cast(Outcome, self._through(tool, call, lambda whole: self.run_tool(tool.itself, whole, cancel=cancel)))
-        return _driven(self._run_logged(tool, call, cancel) if tracing.telemetry() is None else self._run_traced(tool, call, cancel))
+        steps = self._run_logged if tracing.telemetry() is None else self._run_traced
+        try:
+            steps(tool, call, cancel).send(None)  # driven by hand, since it never waits: so sync and async calls are one implementation
+        except StopIteration as end:
+            return end.value  # type: ignore[no-any-return]  # the coroutine's
+        raise RuntimeError("a call without an event loop waited for one")
 
     def _through(self, tool: Tool, call: Call, run: Callable[[Call], Any]) -> Any:
         """Run a call of a tool as models see it: what its project gives is filled in, and the tool itself runs under its own name."""
@@ -357,15 +362,6 @@ class _Attempt(NamedTuple):
         """Return an outcome that says what held the process."""
         held = self.held[0]
         return outcome if held is None else replace(outcome, sandbox=held.document)
-
-
-def _driven(steps: Coroutine[Any, Any, Outcome]) -> Outcome:
-    """Return the result of a coroutine that never waits: so sync and async calls are one implementation."""
-    try:
-        steps.send(None)
-    except StopIteration as end:
-        return cast(Outcome, end.value)
-    raise RuntimeError("a call without an event loop waited for one")
 
 
 def _kit_of(tool: Tool) -> str | None:
