@@ -42,6 +42,7 @@ class McpTool:
             allow_hosts=context.allow_hosts,
             cancel=context.cancel,
             sandbox=context.sandbox,
+            secrets=tuple(context.secrets.values()),
         )
         request = {"tool": _entrypoint(tool), "arguments": inputs, "digest": args["digest"]}
         if telemetry := tracing.telemetry():

@@ -162,6 +162,7 @@ def asked(kit_id: str, server: JsonObject) -> Draft:
         environment=process.child_environment(os.environ, values),
         timeout_s=max(_PATIENCE_S, server.get("timeout_s") or 0),
         allow_hosts=user.allow_hosts,
+        secrets=tuple(values.values()),
     )
     with waiting(f"asking the server of {kit_id} for its tools"):
         answer = exchange.ask(reach, {}, surroundings, name=kit_id, kit=kit_id).document

@@ -1,6 +1,7 @@
 """Asking an MCP server: one session in a process of its own, whatever the server does."""
 
 import os
+import sys
 import threading
 import time
 from pathlib import Path
@@ -54,6 +55,30 @@ def test_a_server_that_ends_in_the_middle_is_an_error_with_what_it_said(tmp_path
     with pytest.raises(errors.ToolExecutionError) as caught:
         ask(ByHand(tmp_path / "s", mode="crash"), CALL, tmp_path)
     assert "out of paper" in caught.value.details["stderr"]
+    assert (
+        str(caught.value)
+        == "the MCP server of echo, of the kit byhand, failed: it ended with exit status 3 before it answered: out of paper"
+    )
+
+
+@pytest.mark.parametrize(
+    ("script", "says"),
+    [
+        ("", "it ended with exit status 0 before it answered$"),
+        ("import sys; sys.stdin.readline(); sys.exit('no database')", "exit status 1 before it answered: no database$"),
+        ("import os; os.kill(os.getpid(), 9)", r"was ended by signal 9 \(Killed\) before it answered$"),
+        ("raise RuntimeError('no key abcd1234')", r"(?s)exit status 1 before it answered:\nTraceback.*RuntimeError: no key \*\*\*$"),
+        ("print('hello', flush=True); exit(2)", "exit status 2 before it answered: .*on its stdout is no message of MCP: 'hello'$"),
+        ("import os, time; os.close(1); time.sleep(600)", "it closed its stdout before it answered, and runs on$"),
+        ("import time; print('hello', flush=True); time.sleep(600)", "(?s)did not finish within 2 s.*no message of MCP: 'hello'$"),
+    ],
+)
+def test_a_server_that_cannot_be_talked_to_is_told_with_its_end_and_its_last_words(script: str, says: str, tmp_path: Path) -> None:
+    server = Server(command=(sys.executable, "-c", script))
+    timeout_s = 2.0 if "did not finish" in says else 30.0
+    where = Surroundings(directory=str(tmp_path), environment={"PATH": os.environ["PATH"]}, timeout_s=timeout_s, secrets=("abcd1234",))
+    with pytest.raises(errors.VespeError, match=says):
+        exchange.ask(server, {}, where, name="byhand", kit="byhand")
 
 
 def test_a_server_that_hangs_is_ended_at_the_deadline_and_when_the_call_is_cancelled(tmp_path: Path) -> None:

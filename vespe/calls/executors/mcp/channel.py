@@ -70,6 +70,7 @@ class Channel:
         self._opened = self._over = self._closed = False
         self._failure = b""
         self._blamed = ""
+        self._secrets = surroundings.secrets
         reach = exchange.reach(server, surroundings) | {"idle_s": idle_s}
         argv = exchange.argv("kept_session", mark="0 ")
         self._process = LastingProcess(
@@ -249,7 +250,7 @@ class Channel:
         return error
 
     def _logs(self, call: _Call | None) -> str:
-        return self._process.said_since(call.mark if call else 0).decode("utf-8", "replace")
+        return exchange.written(self._process.said_since(call.mark if call else 0), self._secrets)
 
     def _said(self, call: _Call) -> JsonObject:
         text = self._logs(call)[-_SAID_BYTES:]

@@ -1,14 +1,16 @@
 """Asking an MCP server: the session's process under the same supervisor, deadline and bounds as every tool's."""
 
+import contextlib
 import os
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, Final
 
+from vespe.calls.secrets import redacted
 from vespe.documents import strict_json
-from vespe.errors import InvalidDocument, InvalidOutput, MissingExtra, Refused, ToolExecutionError, VespeError
+from vespe.errors import Interrupted, InvalidDocument, InvalidOutput, MissingExtra, Refused, ToolExecutionError, VespeError
 from vespe.models import JsonObject
 from vespe.processes import process
 from vespe.records import dataclass
@@ -28,6 +30,8 @@ else:
     main()
 """
 _FLAGS: Final = ("-I", "-B", "-X", "utf8")
+_SAID_LINES: Final = 10
+_SAID_CHARACTERS: Final = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +53,8 @@ class Surroundings:
     allow_hosts: tuple[str, ...] = ()
     cancel: threading.Event | None = None
     sandbox: "Policy | None" = None
+    secrets: tuple[str, ...] = ()
+    """Values that stand as `***` in what the server wrote to its stderr."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,11 +81,31 @@ def ask(server: Server, request: JsonObject, surroundings: Surroundings, *, name
         name=name,
         sandbox=surroundings.sandbox,
     )
-    finished = process.run(command, cancel=surroundings.cancel)
-    logs = finished.stderr.decode("utf-8", "replace")
-    if not finished.result:
-        raise ended(name, logs)
-    return answer(finished.result, logs, name=name, kit=kit)
+    with telling():
+        finished = process.run(command, cancel=surroundings.cancel)
+        logs = written(finished.stderr, surroundings.secrets)
+        if not finished.result:
+            raise ended(name, logs)
+        return answer(finished.result, logs, name=name, kit=kit)
+
+
+@contextlib.contextmanager
+def telling() -> Iterator[None]:
+    """Let the sentence of a failure end in the last lines that the server wrote to its stderr."""
+    try:
+        yield
+    except Interrupted:
+        raise
+    except VespeError as error:
+        lines = str(error.details.get("stderr", "")).strip().splitlines()[-_SAID_LINES:]
+        if lines:
+            error.message += (": " if len(lines) == 1 else ":\n") + "\n".join(lines)[-_SAID_CHARACTERS:]
+        raise
+
+
+def written(stderr: bytes, secrets: tuple[str, ...]) -> str:
+    """Return what a server wrote to its stderr, without the values of secrets: of half a one nothing would be found later."""
+    return str(redacted(stderr.decode("utf-8", "replace"), secrets))
 
 
 def argv(module: str, *, mark: str = "") -> tuple[str, ...]:
@@ -108,6 +134,11 @@ def answer(data: bytes, logs: str, *, name: str, kit: str) -> Answer:
     return Answer(document=document, logs=logs)
 
 
+def of(name: str, kit: str) -> str:
+    """Name a server by the tool that is called, and by the kit that says how it is reached."""
+    return f"{name}, of the kit {kit}," if kit and kit != name else name
+
+
 def ended(name: str, logs: str) -> ToolExecutionError:
     """Return the error of a session that ended without a word."""
     return ToolExecutionError(f"the session with the MCP server of {name} ended without an answer", details=_said(logs))
@@ -122,7 +153,7 @@ def _error(error: JsonObject, name: str, *, kit: str, logs: str) -> VespeError:
         return Refused(f"the MCP server of {name} is another one than was approved: {message}", hint=hint)
     if kind == "refused":
         return Refused(message, hint="only you can allow a private host: `vespe config set allow_hosts '[\"HOST:PORT\"]'`")
-    return ToolExecutionError(f"the MCP server of {name} failed: {message}", details=_said(logs))
+    return ToolExecutionError(f"the MCP server of {of(name, kit)} failed: {message}", details=_said(logs))
 
 
 def _said(logs: str) -> JsonObject:

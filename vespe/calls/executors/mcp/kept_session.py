@@ -71,8 +71,10 @@ async def _served(reach: JsonObject, calls: list[JsonObject], requests: _Request
         tasks.start_soon(under_way.serve, taken_in)
         tasks.start_soon(under_way.idle, float(reach["idle_s"]))
         await over.wait()
-        with anyio.move_on_after(_LAST_WORDS_S):
+        with anyio.move_on_after(_LAST_WORDS_S) as patience:
             await under_way.settled()
+        if patience.cancelled_caught and session.ENDINGS:
+            _tell(0, {"error": {"kind": "lost", "message": session.ENDINGS[0]}})
         tasks.cancel_scope.cancel()
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import signal
 import socket
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine
@@ -26,7 +27,13 @@ from vespe.tools import mcp_definitions
 _MAX_PAGES: Final = 200
 _MAX_TOOLS: Final = 5000
 _FAREWELL_S: Final = 0.5
+_LAST_S: Final = 0.5
+"""How long a server that closed its stdout may take to end, so that it can be said how."""
 _CHUNK: Final = 64 * 1024
+_SHOWN: Final = 3, 200
+"""Of what a server prints that is no message: how many lines are shown, and how many bytes of each."""
+ENDINGS: Final[list[str]] = []
+"""How the server that was started ended, in words: the client says only that a connection was closed."""
 _REFUSALS: Final[list[AddressRefused]] = []
 """Addresses that were refused: the client tells of any failure to connect as one of its own."""
 
@@ -193,23 +200,40 @@ async def _stdio(command: list[str], cwd: str, *, gone: Callable[[], object]) ->
 
 
 async def _reading(process: Any, inbound: Any, gone: Callable[[], object]) -> None:
-    buffer = b""
+    buffer, odd = b"", 0
     async with inbound:
         try:
             while True:
                 *lines, buffer = (buffer + await process.stdout.receive(_CHUNK)).split(b"\n")
                 for line in filter(bytes.strip, lines):
-                    await inbound.send(_message(line))
+                    message = _message(line)
+                    if isinstance(message, Exception) and (odd := odd + 1) <= _SHOWN[0]:
+                        shown = line[: _SHOWN[1]].decode("utf-8", "replace")
+                        sys.stderr.write(f"[vespe] on its stdout is no message of MCP: {shown!r}\n")
+                    await inbound.send(message)
                 if len(buffer) > defaults.LARGER_CAP_BYTES:
                     raise _Odd(f"the server wrote a line of more than {defaults.LARGER_CAP_BYTES} bytes")
         except (anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError):
+            with anyio.move_on_after(_LAST_S):
+                await process.wait()
+            _note_end(process.returncode)
             gone()
 
 
 async def _watching(process: Any, gone: Callable[[], object]) -> None:
     """Tell that the server has ended, where a process that it left holds its end of the pipe too."""
-    await process.wait()
+    _note_end(await process.wait())
     gone()
+
+
+def _note_end(status: int | None) -> None:
+    if status is None:
+        how = "it closed its stdout before it answered, and runs on"
+    elif status < 0:
+        how = f"it was ended by signal {-status} ({signal.strsignal(-status) or 'unknown'}) before it answered"
+    else:
+        how = f"it ended with exit status {status} before it answered"
+    ENDINGS[:] = [how]
 
 
 def _message(line: bytes) -> SessionMessage | Exception:
@@ -246,6 +270,8 @@ def told(error: BaseException) -> JsonObject:
     if _REFUSALS:
         return {"kind": "refused", "message": str(_REFUSALS[0])}
     lost = isinstance(error, MCPError) and error.code == types.CONNECTION_CLOSED
+    if lost and ENDINGS:
+        return {"kind": "lost", "message": ENDINGS[0]}
     return {"kind": "lost" if lost else "server", "message": _sentence(error) or type(error).__name__}
 
 

@@ -49,17 +49,20 @@ class Sessions:
         Where a session turns out to be over before the call was sent, another is opened: no call is ever sent twice.
         """
         from vespe.calls.executors.mcp import channel as mcp_channel
+        from vespe.calls.executors.mcp import exchange
 
         until = time.monotonic() + surroundings.timeout_s
         patience = mcp_channel.Patience(until=until, timeout_s=surroundings.timeout_s, cancel=surroundings.cancel, name=name, kit=kit)
         while True:
             channel, fresh = self._taken(server, surroundings, name)
             try:
-                return channel.ask(request, patience)
+                with exchange.telling():
+                    return channel.ask(request, patience)
             except mcp_channel.Unsent as lost:
                 self._retire(channel)
                 if fresh:
-                    raise lost.error from None
+                    with exchange.telling():
+                        raise lost.error from None
             finally:
                 channel.leave()
 
