@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.support.ondisk import PATIENCE_S, interruptible, python_tool, vespe
+from tests.support.terminal import plain, vespe_on_a_terminal
 
 Command = Callable[..., Any]
 
@@ -40,6 +41,15 @@ def test_the_newest_lines_come_last_and_are_bounded(command: Command, project: P
     command("tool", "run", "one", "x=1")
     lines = command("log", "-n", "2").out.splitlines()
     assert len(lines) == 2 and "invalid_arguments" in lines[1]
+
+
+def test_a_person_is_told_how_to_see_what_is_left_out_and_that_works(command: Command, project: Path) -> None:
+    python_tool(project / ".vespe/tools/tool-one", "one", "return 1")
+    for _ in range(3):
+        command("tool", "run", "one")
+    shown = plain(vespe_on_a_terminal("log", "-n", "2", columns=100, cwd=project))
+    assert "vespe: the newest 2 calls: -n 20 shows earlier ones too\n" in shown
+    assert "newest" not in vespe_on_a_terminal("log", "-n", "20", cwd=project) and command("log", "-n", "2").err == ""
 
 
 def test_an_empty_log_says_so_on_stderr(command: Command) -> None:

@@ -28,7 +28,8 @@ def test_what_is_near_is_said_as_a_question_and_nothing_is_said_of_what_is_not()
 
 
 def test_a_list_that_is_cut_says_how_many_are_left_out() -> None:
-    assert listed("abc", most=3) == "a, b, c" and listed("abcde", most=3) == "a, b, c and 2 more"
+    assert listed("abc", most=3, see="see FILE") == "a, b, c" and listed("abcde", most=3) == "a, b, c and 2 more"
+    assert listed("abcde", most=3, see="see FILE", apart="; ") == "a; b; c and 2 more (see FILE)"
 
 
 def test_a_hint_names_the_nearest_word_else_every_word() -> None:

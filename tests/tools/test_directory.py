@@ -176,7 +176,7 @@ def test_what_is_not_known_is_null(config: str, tmp_path: Path) -> None:
 
 def test_many_problems_are_told_shortly_in_a_listing(tmp_path: Path) -> None:
     directory = write_tool(tmp_path / "tool-a", implementation=SHELL, tags=list(range(50)))
-    assert "and 45 more" in str(tool_directory.read_entry(directory, scope="s", kit_id=None).problem)
+    assert "and 45 more (`vespe lint` shows all)" in str(tool_directory.read_entry(directory, scope="s", kit_id=None).problem)
     assert len(tool_directory.check(directory)[1]) == 50
 
 

@@ -102,7 +102,7 @@ def _tell(seen: JsonObject, client: Client) -> None:
         hint = "put `vespe` on the PATH (`uv tool install` or `pipx install` do), or write this machine's paths with --absolute"
         report.error(f"{client.title} cannot start the server: {check['why']}", hint if missing else "`vespe doctor` looks for the cause")
         return
-    names = listed(check["tools"], most=4)
+    names = listed(check["tools"], most=4, see="`vespe tool list` shows all")
     report.say(f"checked: {report.count(len(check['tools']), 'tool')} in {check['seconds']:.2f} s" + (f" ({names})" if names else ""))
     if not check["tools"]:
         report.say("next: `vespe kit list` shows kits to activate, `vespe tool create NAME` makes a tool")

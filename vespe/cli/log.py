@@ -49,12 +49,14 @@ def command(
     def wanted(call: JsonObject) -> bool:
         return (everything or not call.get("purpose")) and tool in (None, call.get("tool")) and not (failed and call.get("outcome") == "ok")
 
-    calls = log.read(root, limit=limit, wanted=wanted)
+    calls = log.read(root, limit=limit + 1, wanted=wanted)
+    calls, is_cut = calls[-limit:], len(calls) > limit
     if as_json and not follow:
         return report.emit_json({"calls": calls})
     if not calls:
         report.note("no such calls yet" if tool or failed else "no calls yet")
     tables.show(_COLUMNS, [_cells(call) for call in calls])
+    report.further(f"the newest {report.count(len(calls), 'call')}: -n {10 * limit} shows earlier ones too", when=is_cut)
     for call in _further(root, calls, wanted) if follow else ():
         report.emit("  ".join(_cells(call)))
     return None
@@ -74,7 +76,9 @@ def _one(root: str | None, words: tuple[str, ...]) -> JsonObject:
         raise errors.UsageError(f"{' '.join(words)!r} is not `show ID`", hint="`vespe log` prints each call's id")
     found = log.read(root, limit=1, wanted=lambda call: str(call["id"]).startswith(words[1]))
     if not found:
-        raise errors.NotFound(f"no call in the log has the id {words[1]!r}", hint="`vespe log --all` prints every call's id")
+        raise errors.NotFound(
+            f"no call in the log has the id {words[1]!r}", hint="`vespe log --all -n 1000` prints the ids of a thousand calls"
+        )
     return found[0]
 
 

@@ -61,6 +61,12 @@ def next_step(text: str) -> None:
         click.echo(f"{click.style('next:', fg='green')} {inert(text)}", err=True, color=coloured(sys.stderr))
 
 
+def further(text: str, *, when: bool = True) -> None:
+    """Say on a terminal, below what was cut for it, how to see the rest, on stderr."""
+    if when and sys.stdout.isatty():
+        note(text)
+
+
 def warn(text: str) -> None:
     """Warn the person, on stderr."""
     label = click.style("warning:", fg="yellow")

@@ -21,11 +21,11 @@ def meant(word: str, known: Iterable[str]) -> str:
     return f"did you mean {' or '.join(found)}?" if found else ""
 
 
-def listed(words: Iterable[str], *, most: int = 12) -> str:
-    """Return words as a list that says how many it leaves out: `a, b and 3 more`."""
+def listed(words: Iterable[str], *, most: int = 12, see: str = "", apart: str = ", ") -> str:
+    """Return words as a list that says how many it leaves out, and what to `see` for them: `a, b and 3 more (see FILE)`."""
     every = list(words)
     rest = len(every) - most
-    return f"{', '.join(every[:most])} and {rest} more" if rest > 0 else ", ".join(every)
+    return apart.join(every[:most]) + (f" and {rest} more" + (f" ({see})" if see else "") if rest > 0 else "")
 
 
 def choice(word: str, known: Iterable[str]) -> str:

@@ -172,7 +172,10 @@ def _kits(origin: Origin, wanted: Sequence[str], what: str) -> tuple[KitTree, ..
     if not found:
         raise NotFound(f"{what} holds no kit: neither it nor a directory in it has a {defaults.KIT_CONFIG_FILE}", hint="see --subdir")
     if missing := [kit_id for kit_id in wanted if kit_id not in found]:
-        raise NotFound(f"{what} has no kit {missing[0]!r}", hint=meant(missing[0], found) or f"it has {listed(sorted(found))}")
+        raise NotFound(
+            f"{what} has no kit {missing[0]!r}",
+            hint=meant(missing[0], found) or f"it has {listed(sorted(found), see='without --kit all are shown')}",
+        )
     chosen = {kit_id: found[kit_id] for kit_id in wanted or sorted(found)}
     for name in filter(None, chosen.values()):
         _kit_id(origin, name, what)

@@ -46,8 +46,10 @@ def pinned(tool_directory: str) -> Iterator[str]:
 
 def changed_since(kit: str, changes: tuple[str, ...]) -> InvalidDocument:
     """Return the error of an installed kit that is not what was installed."""
-    more = f"; and {len(changes) - 8} more" if len(changes) > 8 else ""
-    reason = f"is not what was installed any more: {'; '.join(changes[:8])}{more}"
+    from vespe.documents.near import listed
+
+    shown = listed(changes, most=8, see="`vespe kit verify` shows all", apart="; ")
+    reason = f"is not what was installed any more: {shown}"
     error = InvalidDocument(reason, path=kit, hint="`vespe kit sync` installs it again as the lock says")
     error.details["changes"] = list(changes)
     return error

@@ -224,6 +224,6 @@ def _that_can_hold(name: str, directory: str, uids: Sequence[str] | None) -> Ite
 def _told_apart(same: list[Entry]) -> Iterator[Entry]:
     for entry in same:
         other = same[1] if entry is same[0] else same[0]
-        more = f" and {len(same) - 2} more" if len(same) > 2 else ""
+        more = f" and {len(same) - 2} more (`vespe tool resolve {entry.name}` shows all)" if len(same) > 2 else ""
         shared = f"shares its name with {other.uid}{more}"
         yield replace(entry, problem=f"{entry.problem}; {shared}" if entry.problem else shared)

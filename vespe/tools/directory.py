@@ -226,8 +226,9 @@ def _unreadable(error: InvalidDocument | StorageError) -> Problem:
 
 
 def _told(problems: list[Problem]) -> str:
-    more = f"; and {len(problems) - _TOLD} more" if len(problems) > _TOLD else ""
-    return "; ".join(str(problem) for problem in problems[:_TOLD]) + more
+    from vespe.documents.near import listed
+
+    return listed(map(str, problems), most=_TOLD, see="`vespe lint` shows all", apart="; ")
 
 
 def _text(value: Any) -> str | None:

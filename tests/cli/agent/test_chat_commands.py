@@ -38,3 +38,15 @@ def test_the_tools_are_listed_by_name(bench: Bench, capfd: pytest.CaptureFixture
     bench.tool("double")
     obey("/tools", bench.agent("x"))
     assert "double" in capfd.readouterr().err
+
+
+def test_a_tool_that_the_list_cuts_is_shown_whole_by_its_name(bench: Bench, capfd: pytest.CaptureFixture[str]) -> None:
+    bench.tool("double", description="Doubles what it is given, and says so at such a length that the list must cut it.")
+    agent = bench.agent("x")
+    obey("/tools", agent)
+    shown = capfd.readouterr().err
+    assert "must cut it" not in shown and "/tools NAME shows all of one" in shown
+    obey("/tools double", agent)
+    obey("/tools doubel", agent)
+    shown = capfd.readouterr().err
+    assert "must cut it." in shown and "did you mean double?" in shown

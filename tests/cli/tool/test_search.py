@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from tests.support.terminal import vespe_on_a_terminal
+
 Command = Callable[..., Any]
 EVALUATION = {
     "tools": [{"name": "weather", "description": "Tell the weather of a city."}, {"name": "mail", "description": "Send a letter."}],
@@ -26,7 +28,12 @@ def test_the_best_tool_comes_first(command: Command) -> None:
 
 def test_a_table_is_shown_and_no_more_than_asked_for(command: Command) -> None:
     said = command("tool", "search", "files", "--limit", "1")
-    assert said.out.count("file_io_without_git") == 1
+    assert said.out.count("file_io_without_git") == 1 and said.err == ""
+
+
+def test_a_person_is_told_how_to_see_more_than_was_asked_for(project: Path) -> None:
+    assert "the best 1 tool: --limit 10 shows more\n" in vespe_on_a_terminal("tool", "search", "files", "--limit", "1", cwd=project)
+    assert "shows more" not in vespe_on_a_terminal("tool", "search", "files", "--limit", "1000", cwd=project)
 
 
 def test_where_nothing_fits_a_note_says_so(command: Command) -> None:

@@ -9,6 +9,8 @@ from vespe.agents import transcripts, waiting_calls
 from vespe.agents.agent import Agent
 from vespe.agents.transcripts import Transcript
 from vespe.cli import report
+from vespe.cli.signature import signature
+from vespe.documents.near import meant
 
 _WIDTH: Final = 57
 
@@ -44,11 +46,23 @@ def _help(agent: Agent, argument: str) -> None:
 
 
 def _tools(agent: Agent, argument: str) -> None:
-    for tool in agent.tools.values():
-        said = report.one_line(tool.description)
-        report.say(f"{tool.name:<20} {said if len(said) <= _WIDTH else said[:_WIDTH] + '…'}")
-    if not agent.tools:
+    if argument:
+        return _one_tool(agent, argument)
+    said = {tool.name: report.one_line(tool.description) for tool in agent.tools.values()}
+    for name, text in said.items():
+        report.say(f"{name:<20} {text if len(text) <= _WIDTH else text[:_WIDTH] + '…'}")
+    if not said:
         report.say("the model is shown no tools")
+    elif any(len(text) > _WIDTH for text in said.values()):
+        report.say("/tools NAME shows all of one")
+    return None
+
+
+def _one_tool(agent: Agent, name: str) -> None:
+    tool = agent.tools.get(name)
+    if tool is None:
+        raise errors.ToolNotFound(name, hint=meant(name, agent.tools) or "/tools lists them")
+    report.say(f"{tool.name}{signature(tool.input_schema)}\n{tool.description}")
 
 
 def _undo(agent: Agent, argument: str) -> None:
@@ -78,7 +92,7 @@ def _named(argument: str, command: str) -> str:
 
 COMMANDS: Final[dict[str, tuple[str, Callable[[Agent, str], None]]]] = {
     "help": ("list the commands", _help),
-    "tools": ("list the tools that the model is shown", _tools),
+    "tools": ("list the tools that the model is shown, or show one: /tools NAME", _tools),
     "undo": ("take back your last message, and all that followed", _undo),
     "save": ("keep the conversation in a new file: /save FILE", _save),
     "load": ("go on with a conversation from a file: /load FILE", _load),

@@ -11,6 +11,7 @@ from vespe.records import dataclass
 
 MOST: Final = 2000
 """Calls that are looked at, the newest."""
+_TIMED: Final = 30
 LISTED: Final = 100
 _SHAPES: Final = (("wide", 1000, 260), ("narrow", 360, 240))
 _OUTCOMES: Final = ("ok", "failed")
@@ -41,7 +42,8 @@ def show(visit: Visit) -> Page:
         "found": len(calls),
         "counts": {"ok": sum(call.ok for call in every), "failed": sum(not call.ok for call in every)},
         "names": sorted({call.tool for call in every}),
-        "times": times[:30],
+        "times": times[:_TIMED],
+        "untimed": len(times[_TIMED:]),
         "plots": _plots(calls),
         "tool": tool,
         "outcome": outcome,

@@ -250,7 +250,9 @@ def _named(found: list[Found], name: str, file: str) -> list[Found]:
     wanted = [one for one in found if name in (one.name, one.kit_id)] or (found if len(found) == 1 else [])
     if not wanted:
         names = [one.name for one in found]
-        raise errors.UsageError(f"{file} names no server {name!r}", hint=meant(name, names) or f"it names {listed(names)}")
+        raise errors.UsageError(
+            f"{file} names no server {name!r}", hint=meant(name, names) or f"it names {listed(names, see=f'see {file}')}"
+        )
     return wanted
 
 

@@ -21,7 +21,6 @@ from vespe.lazy import shlex
 from vespe.models import JsonObject, Tool
 from vespe.projects import user_config
 
-_TOLD = 10
 _DEAR = 10_000
 """Tokens of definitions above which an import says how to have fewer of them in each request."""
 _FETCH_S = 60.0
@@ -156,7 +155,7 @@ def _tell_cost(made: Written) -> None:
         for tool in made.tools.values():
             for tag in tool.get("tags", ())[:1]:
                 tags[tag] = tags.get(tag, 0) + cost.size_of(SHAPES["openai"].definition(_tool(tool))).tokens
-        largest = sorted(tags.items(), key=lambda one: -one[1])[:_TOLD]
         if len(tags) > 1:
-            report.say("  by tag: " + ", ".join(f"{tag} {tokens:,}" for tag, tokens in largest))
+            dearest = sorted(tags.items(), key=lambda one: -one[1])
+            report.say("  by tag: " + ", ".join(f"{tag} {tokens:,}" for tag, tokens in dearest))
         report.say(f"  take a part: --tag TAG, --path GLOB or --max N; or let models search: vespe tool expose '{made.kit_id}/*' --search")

@@ -5,6 +5,7 @@ import click
 from vespe import errors
 from vespe.cli import options, report
 from vespe.cli.kit import review
+from vespe.documents.near import listed
 from vespe.kits import lock as kit_lock
 from vespe.kits import store
 
@@ -23,8 +24,7 @@ def command(user: bool, project_dir: str | None, as_json: bool) -> None:
             report.warn(f"{kit_id}: {change}")
     if wrong:
         kit_id, found = next(iter(wrong.items()))
-        more = f"; and {len(found) - 3} more" if len(found) > 3 else ""
-        reason = f"the kit {kit_id} is not what was installed: {'; '.join(found[:3])}{more}"
+        reason = f"the kit {kit_id} is not what was installed: {listed(found, most=3, see='all are above', apart='; ')}"
         error = errors.InvalidDocument(
             reason, path=store.kit_path(kits[kit_id].digest, kit_id), hint="`vespe kit sync` installs it again as the lock says"
         )

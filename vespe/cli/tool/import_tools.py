@@ -104,7 +104,9 @@ def _definitions(file: str, path: str, names: tuple[str, ...]) -> list[tuple[str
     known = [str(_name(definition)) for _, definition in found]
     if missing := [name for name in names if name not in known]:
         close = near(missing[0], known)
-        raise errors.ToolNotFound(missing[0], searched=(path,), close=close, hint="" if close else f"it defines {listed(known)}")
+        raise errors.ToolNotFound(
+            missing[0], searched=(path,), close=close, hint="" if close else f"it defines {listed(known, see=f'see {path}')}"
+        )
     return [(pointer, definition) for pointer, definition in found if not names or _name(definition) in names]
 
 

@@ -37,12 +37,14 @@ def command(query: str | None, limit: int, cases: str | None, project_dir: str |
         _evaluate(cases, project_dir, as_json)
         return
     tools = _tools(project_dir)
-    matches = _index([search.document_of(tool) for tool in tools]).find(query or "", limit=limit)
+    matches = _index([search.document_of(tool) for tool in tools]).find(query or "", limit=limit + 1)
+    matches, is_cut = matches[:limit], len(matches) > limit
     found = [(tools[match.number], match.score) for match in matches]
     if as_json:
         report.emit_json({"tools": [_row(tool, score) for tool, score in found]})
     elif found:
         tables.show(("NAME", "SCOPE", "DESCRIPTION"), [(tool.name, tool.scope, tool.description) for tool, _ in found], one_line=True)
+        report.further(f"the best {report.count(len(found), 'tool')}: --limit {min(10 * limit, 1000)} shows more", when=is_cut)
     else:
         report.note("no tool here has any of these words: `vespe tool list` shows all of them")
 
@@ -70,7 +72,9 @@ def _evaluate(path: str, project_dir: str | None, as_json: bool) -> None:
     named = given or [(tool.name, search.document_of(tool)) for tool in _tools(project_dir)]
     names = [name for name, _ in named]
     if unknown := sorted({name for _, needs in cases for need in needs for name in need} - set(names)):
-        report.warn(f"{path} wants tools that are not among the {report.count(len(names), 'tool')}: {listed(unknown, most=5)}")
+        report.warn(
+            f"{path} wants tools that are not among the {report.count(len(names), 'tool')}: {listed(unknown, most=5, see=f'see {path}')}"
+        )
     judged = search.evaluate(_index([known for _, known in named]), names, cases)
     if as_json:
         report.emit_json(_facts(judged, len(names)))

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Final, NamedTuple
 
+from vespe.documents.near import listed
 from vespe.lint.base import Bounds, Found, Outline, SetRule
 from vespe.tools import bm25
 
@@ -108,9 +109,7 @@ def _exfiltration(outlines: Sequence[Outline], bounds: Bounds) -> Iterator[tuple
 
 
 def _these(flow: Flow) -> str:
-    names = [one.name for one in flow.cut]
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more
+    return listed([one.name for one in flow.cut], most=_NAMED)
 
 
 RULES: Final[tuple[SetRule, ...]] = (

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from vespe.errors import VespeError
+from vespe.lazy import shlex
 from vespe.lint.base import Bounds, Found, Outline, SetRule
 from vespe.models import Severity
 from vespe.schemas.comparison import contracts
@@ -33,7 +34,8 @@ def _found(winner: Outline, shadowed: Outline, *, side: str | None) -> Iterator[
     if gravest is None or severity is None:
         return
     others = sum(change.verdict == gravest.verdict for change in changes) - 1
-    more = f" (and {others} more: see `vespe tool diff`)" if others else ""
+    paths = shlex.join([str(shadowed.directory), str(winner.directory)])
+    more = f" (and {others} more: `vespe tool diff {paths}` shows all)" if others else ""
     yield Found(
         message=f"{winner.name} of {winner.scope} shadows that of {shadowed.scope} and {_MORE[gravest.verdict]}: "
         f"{gravest.pointer}: {gravest.message}{more}",

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from vespe.adapters.limits import Limit, limits_on
+from vespe.documents.near import listed
 from vespe.documents.pointers import pointer_to
 from vespe.lint.base import Found, Node, Rule, Subject
 from vespe.lint.refusals import limit_rule, refused
@@ -46,7 +47,7 @@ def _required(nodes: tuple[Node, ...], api: str) -> Iterator[Found]:
         named, required = node.schema.get("properties"), node.schema.get("required")
         missing = [name for name in named if not isinstance(required, list) or name not in required] if isinstance(named, dict) else []
         for limit in limits_on("strict-required", api=api) if missing else ():
-            message = f"{limit.words}, and {', '.join(map(short, missing[:5]))} is not" + ("" if len(missing) < 6 else " (nor others)")
+            message = f"{limit.words}, and {listed(map(short, missing), most=5)} {'is' if len(missing) == 1 else 'are'} not"
             yield _refused(limit, message, node.pointer, fix='require it, and let it be null: `"type": ["string", "null"]`')
 
 

@@ -68,9 +68,9 @@ def test_a_server_that_ends_in_the_middle_is_an_error_with_what_it_said(tmp_path
         ("import sys; sys.stdin.readline(); sys.exit('no database')", "exit status 1 before it answered: no database$"),
         ("import os; os.kill(os.getpid(), 9)", r"was ended by signal 9 \(Killed\) before it answered$"),
         ("raise RuntimeError('no key abcd1234')", r"(?s)exit status 1 before it answered:\nTraceback.*RuntimeError: no key \*\*\*$"),
-        ("print('hello', flush=True); exit(2)", "exit status 2 before it answered: .*on its stdout is no message of MCP: 'hello'$"),
+        ("print('hello', flush=True); exit(2)", "exit status 2 before it answered: .*what is not a message of MCP: 'hello'$"),
         ("import os, time; os.close(1); time.sleep(600)", "it closed its stdout before it answered, and runs on$"),
-        ("import time; print('hello', flush=True); time.sleep(600)", "(?s)did not finish within 2 s.*no message of MCP: 'hello'$"),
+        ("import time; print('hello', flush=True); time.sleep(600)", "(?s)did not finish within 2 s.*not a message of MCP: 'hello'$"),
     ],
 )
 def test_a_server_that_cannot_be_talked_to_is_told_with_its_end_and_its_last_words(script: str, says: str, tmp_path: Path) -> None:

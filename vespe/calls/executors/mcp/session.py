@@ -209,7 +209,7 @@ async def _reading(process: Any, inbound: Any, gone: Callable[[], object]) -> No
                     message = _message(line)
                     if isinstance(message, Exception) and (odd := odd + 1) <= _SHOWN[0]:
                         shown = line[: _SHOWN[1]].decode("utf-8", "replace")
-                        sys.stderr.write(f"[vespe] on its stdout is no message of MCP: {shown!r}\n")
+                        sys.stderr.write(f"[vespe] its stdout has what is not a message of MCP: {shown!r}\n")
                     await inbound.send(message)
                 if len(buffer) > defaults.LARGER_CAP_BYTES:
                     raise _Odd(f"the server wrote a line of more than {defaults.LARGER_CAP_BYTES} bytes")
