@@ -70,15 +70,23 @@ def test_a_server_that_ends_in_the_middle_is_an_error_with_what_it_said(tmp_path
         ("raise RuntimeError('no key abcd1234')", r"(?s)exit status 1 before it answered:\nTraceback.*RuntimeError: no key \*\*\*$"),
         ("print('hello', flush=True); exit(2)", "exit status 2 before it answered: .*what is not a message of MCP: 'hello'$"),
         ("import os, time; os.close(1); time.sleep(600)", "it closed its stdout before it answered, and runs on$"),
-        ("import time; print('hello', flush=True); time.sleep(600)", "(?s)did not finish within 2 s.*not a message of MCP: 'hello'$"),
     ],
 )
 def test_a_server_that_cannot_be_talked_to_is_told_with_its_end_and_its_last_words(script: str, says: str, tmp_path: Path) -> None:
     server = Server(command=(sys.executable, "-c", script))
-    timeout_s = 2.0 if "did not finish" in says else 30.0
-    where = Surroundings(directory=str(tmp_path), environment={"PATH": os.environ["PATH"]}, timeout_s=timeout_s, secrets=("abcd1234",))
+    where = Surroundings(directory=str(tmp_path), environment={"PATH": os.environ["PATH"]}, timeout_s=60, secrets=("abcd1234",))
     with pytest.raises(errors.VespeError, match=says):
         exchange.ask(server, {}, where, name="byhand", kit="byhand")
+
+
+def test_a_server_that_is_late_is_told_with_its_last_words_too_and_a_cancelled_call_is_not() -> None:
+    for late, says in (
+        (errors.TimedOut("echo", seconds=2), r"was ended:\nno database\nno key$"),
+        (errors.Interrupted("cancelled"), "^cancelled$"),
+    ):
+        late.details["stderr"] = "no database\nno key\n"
+        with pytest.raises(errors.VespeError, match=says), exchange.telling():
+            raise late
 
 
 def test_a_server_that_hangs_is_ended_at_the_deadline_and_when_the_call_is_cancelled(tmp_path: Path) -> None:
