@@ -1,5 +1,6 @@
 """Compiling a tool's source: what a compiler is given, what it says, and the sentence where there is none."""
 
+import importlib.util
 import os
 from pathlib import Path
 from typing import Any
@@ -64,9 +65,11 @@ def test_a_tool_without_a_source_has_nothing_to_compile(tmp_path: Path) -> None:
         building.build(tool(tmp_path, type="wasm", path="x.wasm"))
 
 
-@pytest.mark.parametrize("details", [{}, {"type": "wasm", "path": "x.wasm", "source": "x.c"}])
+NO_ZIG = pytest.mark.skipif(importlib.util.find_spec("ziglang") is not None, reason="this Python has a C compiler: ziglang")
+
+
+@pytest.mark.parametrize("details", [{}, pytest.param({"type": "wasm", "path": "x.wasm", "source": "x.c"}, marks=NO_ZIG)])
 def test_where_there_is_no_compiler_the_hint_says_what_to_install(tmp_path: Path, details: Any) -> None:
-    """A python of its own has no ziglang."""
     with pytest.raises(Refused, match="there is no") as caught:
         building.build(tool(tmp_path, **details), environ={"PATH": str(tmp_path)})
     assert "install" in caught.value.hint
@@ -80,6 +83,41 @@ def test_a_rustc_without_the_target_is_passed_over_and_told_of(tmp_path: Path) -
     with pytest.raises(Refused, match="does not compile to WebAssembly") as caught:
         building.build(tool(tmp_path), environ={"PATH": f"{tmp_path}/a:{tmp_path}/b"})
     assert "rustup target add wasm32-wasip1" in caught.value.hint
+
+
+CARGO = """[package]\nname = "counts"\nversion = "0.1.0"\nedition = "2021"\n[dependencies]\ntwice = { path = "twice" }\n"""
+
+
+@needs_rust
+@pytest.mark.skipif(not os.access("/usr/bin/cargo", os.X_OK), reason="no cargo beside the system's rustc")
+def test_a_package_of_cargo_is_compiled_with_what_it_depends_on_and_its_lock_is_kept(tmp_path: Path) -> None:
+    one, library = tool(tmp_path), tmp_path / "twice" / "src"
+    library.mkdir(parents=True)
+    (library / "lib.rs").write_text("pub fn twice(n: i64) -> i64 { n * 2 }\n", encoding="utf-8")
+    (library.parent / "Cargo.toml").write_text(CARGO.partition("[dep")[0].replace("counts", "twice"), encoding="utf-8")
+    (tmp_path / "Cargo.toml").write_text(CARGO, encoding="utf-8")
+    made = building.build(one, environ=os.environ | {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)})
+    assert made.module.startswith(b"\0asm") and len(made.module) < 400_000  # it has no symbols
+    building.write(one, made)
+    assert 'name = "twice"' in (tmp_path / "Cargo.lock").read_text(encoding="utf-8")
+    assert list(built.stale(str(tmp_path), one.document["implementation_details"])) == []
+
+
+@pytest.mark.parametrize("name", ["wasm32-wasi", "wasm32-wasip1"])
+def test_a_compiler_that_is_named_compiles_to_the_target_that_it_has(tmp_path: Path, name: str) -> None:
+    (tmp_path / "lib" / "rustlib" / name / "lib").mkdir(parents=True)
+    compiler = Path(stand_in(tmp_path))
+    sysroot = f'if "sysroot" in sys.argv: sys.exit(print({str(tmp_path)!r}))\n'
+    compiler.write_text(compiler.read_text(encoding="utf-8").replace("if ", sysroot + "if ", 1), encoding="utf-8")
+    made = building.build(tool(tmp_path), compiler=[str(compiler)])
+    assert made.record["compiler"] == f"standin 1.0, {name}"
+
+
+def test_a_package_without_a_cargo_says_so(tmp_path: Path) -> None:
+    compiler, one = stand_in(tmp_path), tool(tmp_path)
+    (tmp_path / "Cargo.toml").write_text(CARGO, encoding="utf-8")
+    with pytest.raises(Refused, match="no cargo beside"):
+        building.build(one, compiler=[compiler])
 
 
 @needs_rust

@@ -1,5 +1,6 @@
 """Compile a tool's source to the module that runs: Rust by rustc or cargo, C by zig or the compiler that is given."""
 
+import contextlib
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,6 +19,10 @@ _TARGETS: Final = ("wasm32-wasip1", "wasm32-wasi")
 """The target's name in newer and in older toolchains: https://doc.rust-lang.org/rustc/platform-support/wasm32-wasip1.html."""
 _TIMEOUT_S: Final = 600.0
 _RUST: Final = ("-C", "opt-level=s", "-C", "codegen-units=1", "-C", "panic=abort", "-C", "strip=symbols")
+_PROFILE: Final = {"OPT_LEVEL": "s", "CODEGEN_UNITS": "1", "PANIC": "abort", "STRIP": "symbols"}
+"""The same for cargo, where the Cargo.toml has no `[profile.release]` of its own."""
+_MANIFEST: Final = "Cargo.toml"
+_LOCK: Final = "Cargo.lock"
 _C: Final = ("--target=wasm32-wasi", "-Os", "-Wl,--strip-all")
 _OUT: Final = "out.wasm"
 _DEBIAN: Final = "on Debian `apt-get install rustc libstd-rust-dev-wasm32 lld-14 wasi-libc`"
@@ -31,6 +36,8 @@ class Built:
     module: bytes
     record: JsonObject
     said: str
+    lock: bytes | None = None
+    """The Cargo.lock that cargo made, or made anew."""
 
 
 def build(tool: Tool, *, compiler: Sequence[str] = (), environ: Mapping[str, str] | None = None) -> Built:
@@ -53,8 +60,14 @@ def build(tool: Tool, *, compiler: Sequence[str] = (), environ: Mapping[str, str
             _write(os.path.join(aside, path), data)
         made, version, said = make(_Compiling(aside, env, tuple(compiler), source, tool.name), details)
         module = atomic.read_bytes(os.path.join(aside, made), limit=built.MAX_MODULE_BYTES)
-    record = built.record_of(details, sources, module, compiler=version)
-    return Built(path=built.module_of(details), module=module, record=record, said=said)
+        lock = _lock(aside) if _MANIFEST in sources else None
+    record = built.record_of(details, sources | ({_LOCK: lock} if lock else {}), module, compiler=version)
+    return Built(path=built.module_of(details), module=module, record=record, said=said, lock=lock)
+
+
+def _lock(directory: str) -> bytes | None:
+    path = os.path.join(directory, _LOCK)
+    return atomic.read_bytes(path, limit=built.MAX_MODULE_BYTES) if os.path.isfile(path) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,22 +106,27 @@ def _rust(job: _Compiling, details: Mapping[str, Any]) -> tuple[str, str, str]:
         )
     program = f'mod vespe;\n#[path = "{name}"]\nmod tool;\n\nfn main() {{\n    vespe::run(tool::{details["entrypoint"]})\n}}\n'
     _write(os.path.join(job.directory, main), program.encode("utf-8"))
-    rustc, target = (job.compiler, _TARGETS[0]) if job.compiler else _rustc(job)
+    rustc, target = (job.compiler, next(_targets(job, job.compiler[0]), _TARGETS[0])) if job.compiler else _rustc(job)
     version = f"{job.version(rustc[0])}, {target}"
-    if os.path.lexists(os.path.join(job.directory, "Cargo.toml")):
-        return _cargo(job, rustc[0], target), version, ""
+    if os.path.lexists(os.path.join(job.directory, _MANIFEST)):
+        return _cargo(job, rustc, target), version, ""
     return _OUT, version, job.run((*rustc, "--target", target, "--edition", "2021", *_RUST, main, "-o", _OUT))
 
 
-def _cargo(job: _Compiling, rustc: str, target: str) -> str:
+def _cargo(job: _Compiling, rustc: Sequence[str], target: str) -> str:
     """Compile the package that a Cargo.toml describes, by the cargo beside rustc; returns where its module is."""
-    beside = os.path.join(os.path.dirname(rustc), "cargo")
-    settings = {"RUSTC": rustc, "RUSTFLAGS": f"--remap-path-prefix={os.path.realpath(job.directory)}=."}
-    job.run((beside, "build", "--release", "--target", target, "--target-dir", "out"), env=settings)
+    cargo = shutil.which(os.path.join(os.path.dirname(rustc[0]), "cargo"), path=job.env.get("PATH"))
+    if cargo is None:
+        raise Refused(f"{job.name} has a {_MANIFEST}, and there is no cargo beside {rustc[0]}", hint="on Debian `apt-get install cargo`")
+    flags = " ".join((*rustc[1:], f"--remap-path-prefix={os.path.realpath(job.directory)}=."))
+    with open(os.path.join(job.directory, _MANIFEST), encoding="utf-8", errors="replace") as file:
+        profile = {} if "[profile.release]" in file.read() else {f"CARGO_PROFILE_RELEASE_{key}": value for key, value in _PROFILE.items()}
+    argv = (cargo, "build", "--release", "--target", target, "--target-dir", "out")
+    job.run(argv, env={"RUSTC": rustc[0], "RUSTFLAGS": flags, **profile})
     made = os.path.join("out", target, "release")
     modules = [name for name in os.listdir(os.path.join(job.directory, made)) if name.endswith(".wasm")]
     if len(modules) != 1:
-        raise UsageError(f"the Cargo.toml of {job.name} makes {len(modules)} modules, and a tool is one")
+        raise UsageError(f"the {_MANIFEST} of {job.name} makes {len(modules)} modules, and a tool is one")
     return os.path.join(made, modules[0])
 
 
@@ -116,18 +134,20 @@ def _rustc(job: _Compiling) -> tuple[tuple[str, ...], str]:
     """Return the first rustc on PATH that compiles to WebAssembly, and its name for that."""
     found = list(_programs("rustc", job.env))
     for program in found:
-        try:
-            library = os.path.join(job.run((program, "--print", "sysroot")), "lib", "rustlib")
-        except ToolExecutionError:  # rustup's, where no toolchain is chosen
-            continue
-        for target in _TARGETS:
-            if os.path.isdir(os.path.join(library, target, "lib")):
-                return (program,), target
+        for target in _targets(job, program):
+            return (program,), target
     if found:
         hint = f"`rustup target add {_TARGETS[0]}`, or {_DEBIAN}"
         raise Refused(f"{found[0]} does not compile to WebAssembly: it has neither the target {' nor '.join(_TARGETS)}", hint=hint)
     hint = f"{_DEBIAN}; elsewhere https://rustup.rs and `rustup target add {_TARGETS[0]}`"
     raise Refused("there is no Rust compiler here; what is compiled already runs without one", hint=hint)
+
+
+def _targets(job: _Compiling, rustc: str) -> Iterator[str]:
+    """Find what of WebAssembly a rustc compiles to; nothing where it is rustup's and no toolchain is chosen."""
+    with contextlib.suppress(ToolExecutionError):
+        library = os.path.join(job.run((rustc, "--print", "sysroot")), "lib", "rustlib")
+        yield from (target for target in _TARGETS if os.path.isdir(os.path.join(library, target, "lib")))
 
 
 def _programs(name: str, env: Mapping[str, str]) -> Iterator[str]:
@@ -157,6 +177,8 @@ def _c_compiler(job: _Compiling) -> tuple[str, ...]:
 def write(tool: Tool, made: Built) -> None:
     """Put a module and the record of its build into the tool's directory; raises StorageError."""
     directory = tool.directory or ""
+    if made.lock:
+        atomic.write_atomic(os.path.join(directory, _LOCK), made.lock)
     atomic.write_atomic(os.path.join(directory, made.path), made.module)
     atomic.write_atomic(os.path.join(directory, built.RECORD), strict_json.dump_json(made.record))
 
