@@ -17,8 +17,6 @@ from vespe.records import dataclass
 from vespe.schemas import validator
 
 _BATCH: Final = 40
-_SHRINK_S: Final = 15.0
-"""How much longer, at most, a finding may be made smaller, past the time that was asked for; never longer than that time."""
 _BUGS: Final = frozenset(
     (
         "ArithmeticError", "AssertionError", "AttributeError", "BufferError", "EOFError", "FloatingPointError", "ImportError",
@@ -77,6 +75,10 @@ def _keep_storage_out_of_the_project() -> None:
         hypothesis.configuration.set_hypothesis_home_dir(place)
 
 
+class _Over(BaseException):
+    """The time is up: no further argument is made. Hypothesis lets pass what is no Exception."""
+
+
 class _Fuzz:
     def __init__(self, tool: Tool, run: Callable[[JsonObject], Outcome], seconds: float) -> None:
         self.tool, self._run = tool, run
@@ -90,7 +92,6 @@ class _Fuzz:
         _keep_storage_out_of_the_project()
         self.began = time.monotonic()  # what it takes to load the libraries is not the tool's time
         self._deadline = self.began + seconds
-        self._shrink_deadline = self._deadline + min(seconds, _SHRINK_S)
 
     @property
     def has_time(self) -> bool:
@@ -105,15 +106,18 @@ class _Fuzz:
             return
         except hypothesis.errors.Unsatisfiable:
             raise _unmade(self.tool.name, "nothing seems to satisfy it") from None
-        except hypothesis.errors.Flaky:  # the tool did not fail again with the same arguments: what was seen is a finding still
-            smallest = search.last
+        except (hypothesis.errors.Flaky, _Over):  # what was seen is a finding still
+            if not search.kind:
+                return
+            smallest = search.smallest
         command = f"vespe tool run {shlex.quote(self.tool.name)} --args {shlex.quote(strict_json.compact_json(smallest))}"
         self.findings[search.kind] = FuzzFinding(kind=search.kind, message=search.message, arguments=smallest, command=command)
 
-    def judge(self, arguments: Any, *, shrinking: bool) -> tuple[str, str] | None:
-        """Make one call while there is time for it; return what failed."""
-        deadline = self._shrink_deadline if shrinking else self._deadline
-        if time.monotonic() >= deadline or not self._judge.is_valid(arguments):
+    def judge(self, arguments: Any) -> tuple[str, str] | None:
+        """Make one call, and return what failed; raises _Over where there is no time left for it."""
+        if not self.has_time:
+            raise _Over
+        if not self._judge.is_valid(arguments):
             return None
         return failure(self._call(arguments))
 
@@ -123,13 +127,13 @@ class _Fuzz:
 
 
 class _Search:
-    """The way to the smallest arguments of one failure; what is known is not asked again, so that time's end changes no answer."""
+    """The way to the smallest arguments of one failure; what is known is not asked again."""
 
     def __init__(self, work: _Fuzz) -> None:
         self._work = work
         self._known: dict[str, bool] = {}
         self.kind = self.message = ""
-        self.last: JsonObject = {}
+        self.smallest: JsonObject = {}
 
     def fails(self, arguments: Any) -> bool:
         """Whether a call with these arguments shows the failure; the first that is seen says which."""
@@ -139,10 +143,11 @@ class _Search:
         return self._known[key]
 
     def _shows(self, arguments: Any) -> bool:
-        found = self._work.judge(arguments, shrinking=bool(self.kind))
+        found = self._work.judge(arguments)
         if found is None or found[0] in self._work.findings or (self.kind and found[0] != self.kind):
             return False
-        (self.kind, self.message), self.last = found, arguments
+        if not self.kind or len(strict_json.compact_json(arguments)) <= len(strict_json.compact_json(self.smallest)):
+            (self.kind, self.message), self.smallest = found, arguments
         return True
 
 
