@@ -118,3 +118,14 @@ def test_declarations_are_written_to_a_file_and_compared(project: Path, command:
     assert command("export", "--as", "python-stubs", "-o", "tools.pyi", "--check").code == 0
     (project / "tools.pyi").write_text("", encoding="utf-8")
     assert command("export", "--as", "python-stubs", "-o", "tools.pyi", "--check").code == 1
+
+
+def test_what_a_reader_does_not_see_is_an_escape_in_every_export_printed_or_written(command: Command, project: Path) -> None:
+    hidden = "Read \u202e\x7f\U000e0041."
+    python_tool(project / ".vespe/tools/tool-t", "t", "return 1", description=hidden)
+    for shape in ("mcp", "python-stubs"):
+        said = command("export", "--as", shape)
+        assert command("export", "--as", shape, "-o", "out").code == 0
+        written = (project / "out").read_text(encoding="utf-8")
+        assert written == said.out and "\\u202e" in written and not set(hidden[5:-1]) & set(written)
+    assert command("export", "--as", "mcp", "--json").document[0]["description"] == hidden

@@ -10,6 +10,7 @@ from vespe import errors
 from vespe.adapters import SHAPES, modes, openai_strict
 from vespe.adapters.type_declarations import LANGUAGES, declarations
 from vespe.cli import options, report
+from vespe.cli.escaping import inert, inert_json
 from vespe.documents import strict_json
 from vespe.files import atomic
 from vespe.models import JsonObject, Tool
@@ -59,15 +60,15 @@ def command(
     if native:
         view = workspace.view
         exposed = [tool.name for tool in tools if view.exposure(tool.itself) == "always"]
-        return _put(strict_json.dump_json(modes.deferred(tools, always=exposed, api=shape)), output, check=check)
+        return _put(inert_json(strict_json.dump_json(modes.deferred(tools, always=exposed, api=shape))), output, check=check)
     if shape in LANGUAGES:
-        return _put(declarations(tools, shape), output, check=check)
+        return _put(inert(declarations(tools, shape)), output, check=check)
     refused: list[JsonObject] = []
     definitions = [_definition(tool, shape, strict=strict, refused=refused) for tool in tools]
     if refused:
         _refuse(refused, as_json=as_json)
         return 1
-    return _put(strict_json.dump_json(definitions), output, check=check)
+    return _put(inert_json(strict_json.dump_json(definitions)), output, check=check)
 
 
 def _put(text: str, output: str | None, *, check: bool) -> int:

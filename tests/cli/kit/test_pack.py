@@ -4,7 +4,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.support.ondisk import write_kit
+import pytest
+
+from tests.support.ondisk import write_kit, write_tool
 
 Command = Callable[..., Any]
 
@@ -28,3 +30,14 @@ def test_a_form_for_clients_is_written_compared_and_told_in_json(project: Path, 
     other = command(*pack, "--check")
     assert other.code == 1 and "out/k/SKILL.md is not what the kit gives" in other.err
     assert command("kit", "pack", "./k", "--check").code == 2
+
+
+@pytest.mark.parametrize("form", ["skill", "plugin", "mcpb"])
+def test_what_a_reader_does_not_see_goes_out_in_no_form_and_an_emoji_does(form: str, project: Path, command: Command) -> None:
+    write_kit(project, "k")
+    write_tool(project / "k/tool-t", "t", description="Tell about \U0001f469\u200d\U0001f52c.")
+    assert command("kit", "pack", "./k", "--as", form, "-o", "out").code == 0
+    write_tool(project / "k/tool-u", "u", description="Read \u202etxt.")
+    said = command("kit", "pack", "./k", "--as", form, "-o", "other")
+    assert said.code == 4 and "tool-u/config.json" in said.err and "U+202E RIGHT-TO-LEFT OVERRIDE" in said.err
+    assert not (project / "other").exists() and "U+202E" in command("lint", str(project / "k")).out

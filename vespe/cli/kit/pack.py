@@ -1,15 +1,17 @@
 """`vespe kit pack`: a kit as one file, or in a form that clients look for."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Final
 
 import click
 
 from vespe.cli import options, report
-from vespe.errors import UsageError
+from vespe.errors import InvalidDocument, UsageError
 from vespe.kits import archives
 from vespe.kits.packing.forms import Files, PackedKit, read_kit
+from vespe.lazy import shlex
+from vespe.models import JsonValue
 
 FORMS: Final = ("kit", "skill", "plugin", "mcpb", "server-json")
 
@@ -31,7 +33,9 @@ def command(kit: str, form: str, output: str | None, check: bool, as_json: bool)
     what the kit would give.
     """
     if form != "kit":
-        return _pack_for_clients(read_kit(kit), form, output or ".", check=check, as_json=as_json)
+        packed_kit = read_kit(kit)
+        _refuse_hidden(packed_kit, archives.kit_directory(kit))
+        return _pack_for_clients(packed_kit, form, output or ".", check=check, as_json=as_json)
     if check:
         raise UsageError("--check is for the forms that are committed", hint="add --as skill, plugin, mcpb or server-json")
     packed = archives.pack_kit(kit, output)
@@ -62,6 +66,26 @@ def _pack_for_clients(kit: PackedKit, form: str, directory: str, *, check: bool,
         report.say(f"packed {kit.kit_id} as {form}: {count} in {directory}, {len(changed)} written")
         report.next_step(_NEXT[form].format(directory=directory, name=kit.dashed))
     return int(check and bool(changed))
+
+
+def _refuse_hidden(kit: PackedKit, place: str) -> None:
+    """Refuse to tell strangers, and their models, in the kit's name what its author does not see."""
+    from vespe.lint.hidden_text import invisible
+
+    for where, document in (("kit_config.json", kit.document), *((f"{tool.uid}/config.json", tool.document) for tool in kit.tools)):
+        for text in _texts(document):
+            if odd := invisible(text):
+                reason = f"holds a character that a person does not see, {odd[0].point} {odd[0].name}"
+                hint = f"take it out, or write what it says; `vespe lint {shlex.quote(place)}` shows every place"
+                raise InvalidDocument(reason, path=os.path.join(place, where), hint=hint)
+
+
+def _texts(value: JsonValue) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (dict, list)):
+        for item in [*value, *value.values()] if isinstance(value, dict) else value:
+            yield from _texts(item)
 
 
 def _form(name: str) -> Callable[[PackedKit], Files]:
