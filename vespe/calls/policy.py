@@ -48,11 +48,16 @@ class Taint:
 
     def __init__(self) -> None:
         self.by = ""
+        self._harmless: dict[str, Tool] = {}
 
     def note(self, tool: Tool) -> None:
         """Take note that a model is given a result of this tool."""
-        if not self.by and "reads_untrusted" in effects_of(tool):
+        if self.by or self._harmless.get(tool.name) is tool:  # every call asks: its words are read once
+            return
+        if "reads_untrusted" in effects_of(tool):
             self.by = tool.name
+        else:
+            self._harmless[tool.name] = tool
 
 
 class CallPolicy:

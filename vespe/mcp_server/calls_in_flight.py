@@ -157,7 +157,7 @@ class Flights:
     def _fly(self, flight: Flight) -> None:
         """Run one call and answer it, whatever happens; an error that nobody foresaw goes on to the thread's end."""
         pending = flight.pending
-        answer = messages.failed(pending.id, messages.INTERNAL_ERROR, f"a bug in Vespe ended the call of {pending.name[:80]!r}")
+        answer = None
         flight.started = time.monotonic()
         try:
             if not flight.cancelled:
@@ -170,7 +170,7 @@ class Flights:
                 if self._awaited and not self._known:
                     self._change.notify_all()
             if not flight.cancelled:
-                self._send(answer)
+                self._send(answer or _broken(pending))
 
     def _judge(self, flight: Flight) -> None:
         """Note whether code of this process was quick."""
@@ -180,3 +180,7 @@ class Flights:
                 self._slow[name] = self._slow.get(name, 0) + 1
         elif name in self._slow:
             del self._slow[name]
+
+
+def _broken(pending: PendingCall) -> JsonObject:
+    return messages.failed(pending.id, messages.INTERNAL_ERROR, f"a bug in Vespe ended the call of {pending.name[:80]!r}")

@@ -64,8 +64,9 @@ class Snapshot:
     def still_holds(self, name: str) -> bool:
         """Say whether a name still means the tool that it meant, with the same bytes, at the price of a few calls of the system."""
         tool = self.tools[name]
-        if any(stamp(path) != before for path, before in self.near):
-            return False
+        for path, before in self.near:  # not any(...): every call asks
+            if stamp(path) != before:
+                return False
         if tool.directory is None:  # a function of the program
             return True
         known = self.loaded[tool.directory]

@@ -2,7 +2,7 @@
 
 import contextlib
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Final, Protocol
 
 from vespe import errors
@@ -41,14 +41,15 @@ def run(
     `progress` is for a caller that tells of steps itself. `cancel` ends the call: its answer is then for nobody.
     """
     told = progress or (None if pending.progress_token is None else Progress(pending.progress_token, notify))
+    telemetry = tracing.telemetry()
     try:
-        with contextlib.ExitStack() as around:
-            span = None if (telemetry := tracing.telemetry()) is None else around.enter_context(_traced(telemetry, pending))
-            if told is not None or pending.log_level is not None:
-                around.enter_context(call_progress.listened(_listener(pending, told, notify)))
-            outcome, output_schema = calls.call(pending.name, pending.arguments, cancel=cancel, progress=told)
-            if span is not None and outcome.error is not None:
-                span.fail("tool_error")
+        if telemetry is None and told is None and pending.log_level is None:  # most calls: nobody listens on the way
+            outcome, output_schema = calls.call(pending.name, pending.arguments, cancel=cancel, progress=None)
+        else:
+            with _heard(pending, told, notify, telemetry) as span:
+                outcome, output_schema = calls.call(pending.name, pending.arguments, cancel=cancel, progress=told)
+                if span is not None and outcome.error is not None:
+                    span.fail("tool_error")
     except _REFUSED as error:
         return _refused(pending, error, code=messages.INVALID_PARAMS)
     except errors.VespeError as error:
@@ -58,9 +59,19 @@ def run(
     return messages.answered(pending.id, result_of(outcome, output_schema, pending.revision))
 
 
-def _traced(telemetry: tracing.Telemetry, pending: PendingCall) -> contextlib.AbstractContextManager[tracing.OpenSpan]:
-    request = {"jsonrpc.request.id": str(pending.id), "mcp.protocol.version": pending.revision}
-    return telemetry.serve_call(pending.name, request, pending.trace)
+@contextlib.contextmanager
+def _heard(
+    pending: PendingCall, told: Progress | None, notify: Notify, telemetry: tracing.Telemetry | None
+) -> Iterator[tracing.OpenSpan | None]:
+    """Listen to a call on its way; what is yielded is its span, where there are spans."""
+    with contextlib.ExitStack() as around:
+        span = None
+        if telemetry is not None:
+            request = {"jsonrpc.request.id": str(pending.id), "mcp.protocol.version": pending.revision}
+            span = around.enter_context(telemetry.serve_call(pending.name, request, pending.trace))
+        if told is not None or pending.log_level is not None:
+            around.enter_context(call_progress.listened(_listener(pending, told, notify)))
+        yield span
 
 
 def _refused(pending: PendingCall, error: errors.VespeError, *, code: int) -> JsonObject:
