@@ -93,9 +93,9 @@ def _http_rate(code: str, root: Path) -> float:
                 for _ in range(100):
                     _call(connection)
                 before = mcp.processor_time_of(server.pid)
-                for _ in range(600):
+                for _ in range(2000):
                     _call(connection)
-                return 600 / (mcp.processor_time_of(server.pid) - before)
+                return 2000 / (mcp.processor_time_of(server.pid) - before)
         finally:
             server.terminate()
 

@@ -1,6 +1,7 @@
 """Whether calls may run."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -159,6 +160,15 @@ def test_after_what_strangers_wrote_calls_that_send_or_destroy_are_asked_for(too
     said = tainted(policy="all", flow=flow).why_not(tool, {})
     assert why in said and bool(why) == bool(said) and CallPolicy(policy="all", flow=flow).why_not(tool, {}) == ""
     assert tainted(policy="all", flow=flow).why_not(READ, {}) == ""
+
+
+def test_a_tool_that_is_another_one_now_is_looked_at_again() -> None:
+    policy = CallPolicy(policy="all", flow="deny")
+    closed = replace(FETCH, annotations={"readOnlyHint": True, "openWorldHint": False})
+    for tool in (closed, closed, FETCH):
+        assert policy.why_not(LOSE, {}) == ""
+        policy.saw(tool)
+    assert policy.why_not(LOSE, {}) != ""
 
 
 def test_where_nobody_can_be_asked_the_model_is_told_why() -> None:

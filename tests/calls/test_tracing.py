@@ -73,10 +73,13 @@ def test_a_run_of_an_agent_is_one_trace_without_an_orphan(project: Path) -> None
 
 
 def test_nobody_is_told_where_nobody_listens() -> None:
-    asked = "from vespe.calls import tracing; print(tracing.telemetry(), tracing.environment(), tracing.carried(len) is len)"
+    asked = (
+        "import opentelemetry.trace; from vespe.calls import tracing\n"
+        "print(tracing.telemetry(), tracing.environment(), tracing.carried(len) is len, tracing.telemetry(carried=True) is None)"
+    )
     environment = {name: value for name, value in os.environ.items() if not name.startswith("OTEL_")}
     done = subprocess.run([sys.executable, "-c", asked], env=environment, capture_output=True, encoding="utf-8", check=True)
-    assert done.stdout.split() == ["None", "{}", "True"]
+    assert done.stdout.split() == ["None", "{}", "True", "False"]
 
 
 def test_what_an_mcp_client_carries_reaches_the_tool(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:

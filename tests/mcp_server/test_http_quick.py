@@ -134,6 +134,16 @@ def test_a_call_is_answered() -> None:
     assert answer is not None and answer["id"] == 7 and answer["result"]["content"][0]["text"] == "3"
 
 
+def test_only_a_tool_that_is_known_to_be_quick_is_called_at_once() -> None:
+    tools = Tools()
+    quick = quick_of(tools)
+    assert quick.answer_at_once(headers(), request()) is None and not tools.threads
+    quick._quick["add"] = 100
+    for message in (request(meta={"progressToken": 1}), request(name="region"), request("tools/list"), request(arguments=[1])):
+        assert quick.answer_at_once(headers(), message) is None and not tools.threads
+    assert b'"id":7' in (quick.answer_at_once(headers(), request()) or b"") and tools.threads == [threading.get_ident()]
+
+
 def test_what_was_quick_runs_in_the_thread_of_the_loop_and_what_was_then_slow_never_again() -> None:
     naps = iter([0, 0, 0, 0, 0.05, 0, 0, 0, 0, 0])
     tools = Tools(lambda: time.sleep(next(naps)))

@@ -1,7 +1,7 @@
 """Spans and metrics in OpenTelemetry's words for generative AI and MCP, where somebody listens; nothing at all where nobody does.
 
-Somebody listens where a variable `OTEL_…` is set, or the program has imported OpenTelemetry. What may hold private data (arguments and
-results) is told only where `OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT` asks for it, without secrets.
+Somebody listens where a variable `OTEL_…` is set, or the program has set OpenTelemetry up or opened a trace with it. What may hold private
+data (arguments and results) is told only where `OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT` asks for it, without secrets.
 https://opentelemetry.io/docs/specs/semconv/gen-ai/ and https://opentelemetry.io/docs/specs/semconv/gen-ai/mcp/
 """
 
@@ -147,11 +147,21 @@ class OpenSpan:
         self.span.set_attributes(_known(attributes))
 
 
-def telemetry() -> Telemetry | None:
-    """Return what spans are told to, or None where nobody listens; cheap enough to be asked at every call."""
-    if not _asked and "opentelemetry.trace" not in sys.modules:
+def telemetry(*, carried: bool = False) -> Telemetry | None:
+    """Return what spans are told to, or None where nobody listens; cheap enough to be asked at every call.
+
+    `carried` says that there is a trace to pass on.
+    """
+    if not _asked and ("opentelemetry.trace" not in sys.modules or not (carried or _is_in_use())):
         return None
     return _telemetry()
+
+
+def _is_in_use() -> bool:
+    """Say whether OpenTelemetry is more than imported: many libraries import it, and nothing comes of it until a program sets it up."""
+    found = otel_trace.get_tracer_provider(), otel_metrics.get_meter_provider()
+    # What stands for a provider until one is set has a public name for traces alone.
+    return any("Proxy" not in type(one).__name__ for one in found) or otel_trace.get_current_span().get_span_context().is_valid
 
 
 def carried(function: Callable[..., T]) -> Callable[..., T]:

@@ -4,6 +4,8 @@ import asyncio
 import logging
 import socket
 from collections.abc import Callable, Coroutine
+from contextvars import copy_context
+from functools import partial
 from typing import Any, ClassVar, Final, Protocol
 
 import h11
@@ -11,6 +13,8 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from vespe.errors import StorageError
+from vespe.http import short_requests
+from vespe.http.short_requests import Answering, ShortRequest
 
 HEADERS_S: Final = 5.0
 """How long a client may take for the headers of a request."""
@@ -70,10 +74,11 @@ class _Told(logging.Handler):
         self._tell(f"{record.name}: {record.getMessage()}" + (f": {type(error).__name__}: {error}"[:500] if error else ""))
 
 
-def serve(app: Any, listener: socket.socket, *, life: Life, tell: Callable[[str], None]) -> None:
+def serve(app: Any, listener: socket.socket, *, life: Life, tell: Callable[[str], None], answering: Answering | None = None) -> None:
     """Serve an ASGI application until a signal ends it: then every call ends with its processes, and the signal is raised again.
 
-    `tell` takes a line about each failure that no client is to blame for.
+    `tell` takes a line about each failure that no client is to blame for. `answering` is asked first about what comes as a
+    ShortRequest: what it answers is past uvicorn, h11 and a task of its own, which take several times as long as a quick call.
     """
     for name in ("mcp", "uvicorn", "sse_starlette", "starlette", "asyncio"):
         logger = logging.getLogger(name)
@@ -81,7 +86,7 @@ def serve(app: Any, listener: socket.socket, *, life: Life, tell: Callable[[str]
         logger.propagate = False
     config = uvicorn.Config(
         app,
-        http=_PatientProtocol,
+        http=partial(_PatientProtocol, answering),  # type: ignore[arg-type]  # it is called, and no more
         loop="asyncio",
         ws="none",
         lifespan="on",
@@ -126,15 +131,58 @@ class _PatientProtocol(H11Protocol):
 
     _undecided: ClassVar[dict["_PatientProtocol", asyncio.TimerHandle]] = {}
 
+    def __init__(self, answering: Answering | None, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._answering = answering
+        self._held: tuple[bytes, ShortRequest] | None = None
+
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # uvicorn says BaseTransport
         super().connection_made(transport)
         self._decide()
 
     def data_received(self, data: bytes) -> None:
-        super().data_received(data)
+        self._unset_keepalive_if_required()
+        if self._answering is None or not self._is_at_rest() or not self._short(data, self._answering):
+            self._read(data)
+
+    def _read(self, data: bytes) -> None:
+        """Let h11 read, first what is held."""
+        held, self._held = self._held, None
+        super().data_received(held[0] + data if held else data)
         self._decide()
 
+    def _is_at_rest(self) -> bool:
+        """Say whether nothing of an earlier request is under way, and h11 has nothing of the next."""
+        conn, cycle = self.conn, self.cycle
+        quiet = conn.their_state is h11.IDLE and conn.our_state is h11.IDLE and not conn.trailing_data[0]
+        return quiet and (cycle is None or cycle.response_complete) and not self.flow.write_paused and not self.transport.is_closing()
+
+    def _short(self, data: bytes, answering: Answering) -> bool:
+        """Answer a short request, or hold its first part, since many clients send the body apart; False where it is h11's to read."""
+        request = short_requests.completed(self._held[1], data) if self._held else short_requests.read(data)
+        if request is not None and request.missing:
+            self._held = data, request
+            self._decide()
+            return True
+        if request is None:
+            return False
+        answer: bytes | None = b""
+        try:
+            # A context of its own, as a task has: what a tool sets there is not there for the next call.
+            answer = copy_context().run(answering, request)
+        finally:
+            if answer == b"":  # the event loop tells of the error, and closes the connection
+                self.transport.write(b"HTTP/1.1 500 Internal Server Error\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
+        if answer is None:
+            return False
+        self._held = None
+        self._forget()
+        self.transport.write(short_requests.answered(answer, self.server_state.default_headers))
+        self.on_response_complete()
+        return True
+
     def connection_lost(self, exc: Exception | None) -> None:
+        self._held = None
         self._forget()
         super().connection_lost(exc)
 
@@ -150,7 +198,10 @@ class _PatientProtocol(H11Protocol):
 
     def _give_up(self) -> None:
         self._forget()
-        self.transport.abort()
+        if self._held:  # its head is whole: how long a body may take is for the application to say
+            self._read(b"")
+        else:
+            self.transport.abort()
 
     def _forget(self) -> None:
         if (timer := self._undecided.pop(self, None)) is not None:

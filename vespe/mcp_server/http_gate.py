@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from vespe.documents import strict_json
 from vespe.errors import InvalidDocument
+from vespe.http.short_requests import ShortRequest
 from vespe.mcp_server import messages
 from vespe.mcp_server.http_quick import Quick
 from vespe.records import dataclass
@@ -68,16 +69,27 @@ class Gate:
             return await self._live(receive, send)
         if scope["type"] != "http":
             return None
-        refused = self._refusal(scope)
+        headers = _single(scope["headers"])
+        refused = self._refusal(scope["method"], scope["path"], headers)
         if refused is not None:
             return await refused.send(send)
         if scope["path"] == "/health":
             return await _Answer(200, {"status": "ok"}).send(send)
         self._open += 1
         try:
-            return await self._admitted(scope, receive, send)
+            return await self._admitted(scope, headers, receive, send)
         finally:
             self._open -= 1
+
+    def answer_short(self, request: ShortRequest) -> bytes | None:
+        """Return the JSON text that answers a request at once; None for one that is refused, or needs more than its answer."""
+        if self._quick is None or self._refusal("POST", request.path, request.headers) is not None:
+            return None
+        try:
+            message = strict_json.parse_json(request.body, limit=MAX_BODY_BYTES)
+        except InvalidDocument:
+            return None
+        return self._quick.answer_at_once(request.headers, message) if isinstance(message, dict) else None
 
     async def _live(self, receive: Receive, send: Send) -> None:
         await receive()
@@ -86,11 +98,10 @@ class Gate:
             await receive()
         await send({"type": "lifespan.shutdown.complete"})
 
-    async def _admitted(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers = [(name, value) for name, value in scope["headers"] if name not in _KEPT_BACK]
+    async def _admitted(self, scope: Scope, headers: Mapping[bytes, str | None], receive: Receive, send: Send) -> None:
         body, message = b"", None
         if scope["method"] == "POST":
-            waits = (_single(headers).get(b"expect") or "").lower() == "100-continue"
+            waits = (headers.get(b"expect") or "").lower() == "100-continue"
             read = await _read(receive, _declared(headers), waits=waits)
             if isinstance(read, _Answer):
                 return await read.send(send)
@@ -101,30 +112,30 @@ class Gate:
                 return await _Answer(400, messages.failed(None, messages.PARSE_ERROR, f"the body {error.reason}")).send(send)
         gone = asyncio.Event()
         async with _watching(receive, gone):
-            if self._quick is not None and isinstance(message, dict) and self._quick.takes(_single(headers), message):
+            if self._quick is not None and isinstance(message, dict) and self._quick.takes(headers, message):
                 answer = await self._quick.answer(message, gone)
                 if answer is not None:
                     return await _Answer(200, answer).send(send)
-            return await self._app({**scope, "headers": headers, GONE: gone}, _replayed(body, gone), send)
+            kept = [(name, value) for name, value in scope["headers"] if name not in _KEPT_BACK]
+            return await self._app({**scope, "headers": kept, GONE: gone}, _replayed(body, gone), send)
 
-    def _refusal(self, scope: Scope) -> "_Answer | None":
+    def _refusal(self, method: str, path: str, headers: Mapping[bytes, str | None]) -> "_Answer | None":
         """Say why a request is turned away; the order is that of what it may learn: first where it came from, then who it is."""
-        headers = _single(scope["headers"])
         host, origin = headers.get(b"host"), headers.get(b"origin")
         hosts = _ANY_HOST if self._policy.remote else _LOOPBACK
         if host is None or not hosts.fullmatch(host):
             return _Answer(421, _said("this server does not answer for that Host"))
         if origin is not None and not self._is_own(origin, host):
             return _Answer(403, _said("this server does not answer pages of that Origin"))
-        if scope["path"] == "/health":
-            return None if scope["method"] in ("GET", "HEAD") else _Answer(405, _said("GET only"), {"allow": "GET"})
+        if path == "/health":
+            return None if method in ("GET", "HEAD") else _Answer(405, _said("GET only"), {"allow": "GET"})
         if not self._knows(headers.get(b"authorization")):
             return _Answer(401, _said("this server needs its token: Authorization: Bearer TOKEN"), {"www-authenticate": "Bearer"})
-        if scope["path"] != self._policy.path:
+        if path != self._policy.path:
             return _Answer(404, _said(f"there is nothing here but {self._policy.path} and /health"))
-        if scope["method"] not in ("GET", "POST", "DELETE"):
+        if method not in ("GET", "POST", "DELETE"):
             return _Answer(405, _said("POST, GET or DELETE"), {"allow": "POST, GET, DELETE"})
-        if scope["method"] == "POST" and not _JSON.fullmatch(headers.get(b"content-type") or ""):
+        if method == "POST" and not _JSON.fullmatch(headers.get(b"content-type") or ""):
             return _Answer(415, _said("the body must be application/json"))
         if self._open >= MAX_REQUESTS:
             return _Answer(503, _said("too many requests are under way"), {"retry-after": "1"})
@@ -170,8 +181,8 @@ def _single(headers: list[tuple[bytes, bytes]]) -> dict[bytes, str | None]:
     return found
 
 
-def _declared(headers: list[tuple[bytes, bytes]]) -> int:
-    length = _single(headers).get(b"content-length")
+def _declared(headers: Mapping[bytes, str | None]) -> int:
+    length = headers.get(b"content-length")
     return int(length) if length and length.isascii() and length.isdigit() else 0
 
 

@@ -47,6 +47,16 @@ class Quick:
     def __init__(self, tools: Source, calls: set[threading.Event], in_thread: InThread) -> None:
         self._tools, self._calls, self._in_thread = tools, calls, in_thread
         self._quick: dict[str, int] = {}
+        self._plain: dict[str, JsonObject | None] = {}
+
+    def answer_at_once(self, headers: Mapping[bytes, str | None], message: JsonObject) -> bytes | None:
+        """Return the answer to a call of a tool that is known to be quick; None for all else, for which nothing was done."""
+        if message.get("method") != "tools/call" or not self.takes(headers, message):
+            return None
+        pending = protocol.handle(message, Session(), self._tools)
+        if not isinstance(pending, PendingCall) or _wants_more(pending) or self._quick.get(pending.name, 0) < _KNOWN:
+            return None
+        return _text(self._timed(pending)) if self._tools.in_process(pending.name) else None
 
     def takes(self, headers: Mapping[bytes, str | None], message: JsonObject) -> bool:
         """Say whether a message can be answered here: one that is in order by its headers, and asks for its answer alone."""
@@ -64,8 +74,14 @@ class Quick:
         return all(any(one in kinds for one in accepted) for kinds in (_JSON, _STREAM))
 
     def _says_headers(self, name: str) -> bool:
-        """Say whether a tool has inputs that clients say in headers too."""
-        return '"x-mcp-header"' in strict_json.compact_json(self._tools.input_schema(name))
+        """Say whether a tool has inputs that clients say in headers too; a schema that has none is looked through once."""
+        schema = self._tools.input_schema(name)
+        if schema is not None and self._plain.get(name) is schema:
+            return False
+        if '"x-mcp-header"' in strict_json.compact_json(schema):
+            return True
+        self._plain[name] = schema
+        return False
 
     async def answer(self, message: JsonObject, gone: asyncio.Event) -> bytes | None:
         """Return the answer to a message that is taken, or None where it is not in order after all; `gone` ends its call."""
@@ -75,10 +91,10 @@ class Quick:
             handled = protocol.handle(message, Session(), self._tools)
             if isinstance(handled, PendingCall):
                 handled = await self._called(handled, gone)
-        return encoded(handled)[:-1] if isinstance(handled, dict) and "result" in handled else None
+        return _text(handled)
 
     async def _called(self, pending: PendingCall, gone: asyncio.Event) -> JsonObject | None:
-        if pending.progress_token is not None or pending.log_level is not None:
+        if _wants_more(pending):
             return None
         if self._tools.in_process(pending.name):  # code that nobody can end
             if self._quick.get(pending.name, 0) >= _KNOWN:
@@ -104,6 +120,16 @@ class Quick:
             taken, before = time.monotonic() - began, self._quick.get(pending.name, 0)
             is_surprise = before > 0 and taken > _SLOW_S
             self._quick[pending.name] = _NEVER if is_surprise else min(before, 0) if taken > _QUICK_S else before + 1
+
+
+def _wants_more(pending: PendingCall) -> bool:
+    """Say whether a client wants to hear of a call on its way."""
+    return pending.progress_token is not None or pending.log_level is not None
+
+
+def _text(handled: protocol.Handled) -> bytes | None:
+    """Return the JSON text of an answer that is a result."""
+    return encoded(handled)[:-1] if isinstance(handled, dict) and "result" in handled else None
 
 
 def _unheard(message: JsonObject) -> None:

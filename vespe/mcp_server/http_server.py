@@ -26,4 +26,4 @@ def serve_http(
     manager = handlers.manager()
     quick = handlers.quick()
     gate = Gate(manager.handle_request, policy, running=manager.run, quick=quick)  # type: ignore[arg-type]  # the SDK's types are Starlette's
-    server.serve(gate, listener, life=handlers, tell=tell)
+    server.serve(gate, listener, life=handlers, tell=tell, answering=gate.answer_short)

@@ -41,7 +41,7 @@ def run(
     `progress` is for a caller that tells of steps itself. `cancel` ends the call: its answer is then for nobody.
     """
     told = progress or (None if pending.progress_token is None else Progress(pending.progress_token, notify))
-    telemetry = tracing.telemetry()
+    telemetry = tracing.telemetry(carried=bool(pending.trace))
     try:
         if telemetry is None and told is None and pending.log_level is None:  # most calls: nobody listens on the way
             outcome, output_schema = calls.call(pending.name, pending.arguments, cancel=cancel, progress=None)
