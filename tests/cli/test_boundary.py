@@ -1,5 +1,6 @@
 """Errors become sentences, JSON and exit codes in one place."""
 
+import contextlib
 import json
 import os
 import signal
@@ -14,6 +15,7 @@ import pytest
 from tests.support.ondisk import PATIENCE_S, interruptible, python_tool
 from vespe import errors
 from vespe.cli import boundary
+from vespe.processes import signals
 
 LEAVES = [value for value in vars(errors).values() if isinstance(value, type) and issubclass(value, errors.VespeError)]
 
@@ -65,6 +67,17 @@ def test_a_signal_while_a_class_is_made_is_an_interruption_like_any_other(capsys
 
     assert boundary.guarded(command, ()) == 143
     assert capsys.readouterr().err.strip() == "vespe: interrupted"
+
+
+def test_what_a_library_makes_of_a_signal_is_that_signal_unless_one_went_on(capsys: pytest.CaptureFixture[str]) -> None:
+    def command(arguments: Sequence[str]) -> int:
+        with contextlib.suppress(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGTERM)
+        if arguments:
+            signals.go_on()
+        raise AttributeError("half of a module")
+
+    assert [boundary.guarded(command, ()), boundary.guarded(command, ("on",))] == [143, 70]
 
 
 def test_a_failure_is_one_json_document_where_json_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:

@@ -72,7 +72,7 @@ def _run(command: Callable[[Sequence[str]], int | None], arguments: Sequence[str
             sys.stdout.flush()
             return code
     except (KeyboardInterrupt, click.Abort, errors.Interrupted) as interruption:
-        return _interrupted(interruption)
+        return _interrupted(signals.signal_of(interruption))
     except click.exceptions.NoArgsIsHelpError as page:
         click.echo(page.format_message(), err=True)
         return 2
@@ -82,9 +82,10 @@ def _run(command: Callable[[Sequence[str]], int | None], arguments: Sequence[str
         return _told(error, arguments)
     except _Unwritable:
         raise
-    except Exception as error:
-        # Before Python 3.12 what a signal raises while a class is made is a RuntimeError's cause: https://github.com/python/cpython/issues/77757
-        return _interrupted(error) if isinstance(error.__cause__, KeyboardInterrupt) else _bug(arguments)
+    except Exception:
+        # Libraries that a signal interrupts, while they are imported above all, raise what they like; Python itself a RuntimeError:
+        # https://github.com/python/cpython/issues/77757
+        return _interrupted(number) if (number := signals.raised()) else _bug(arguments)
 
 
 class _Unwritable(Exception):
@@ -129,13 +130,13 @@ def _nowhere(name: str) -> Any:
     return known[name]
 
 
-def _interrupted(error: BaseException) -> int:
+def _interrupted(number: int) -> int:
     from vespe.cli import report
 
     _discard_stdout()
     with contextlib.suppress(OSError):
         report.note("interrupted")
-    return EXIT_SIGNAL + signals.signal_of(error)
+    return EXIT_SIGNAL + number
 
 
 def _unwritten(error: OSError) -> int:

@@ -1,7 +1,9 @@
 """`vespe demo`: the main job in a fresh temporary project, each command printed before its real output."""
 
+import contextlib
 import os
 import shlex
+import signal
 import sys
 import tempfile
 from typing import Any, Final
@@ -13,6 +15,7 @@ from vespe.cli import options, report
 from vespe.documents import strict_json
 from vespe.files import atomic
 from vespe.processes import process
+from vespe.processes.signals import interruptible, uninterruptible
 
 _WIDTH: Final = 80
 _FILE: Final = "calc.py"
@@ -93,6 +96,21 @@ def _wait(fast: bool) -> None:
         sys.stdin.readline()
 
 
+def _ended(program: str, argv: list[str], environment: dict[str, str]) -> int:
+    """Run a program to its end, which an interruption brings about, and return its exit code."""
+    with uninterruptible():
+        pid = os.posix_spawn(program, argv, environment)
+        try:
+            with interruptible():
+                _, status = os.waitpid(pid, 0)
+        except KeyboardInterrupt:
+            with contextlib.suppress(ProcessLookupError, ChildProcessError):
+                os.kill(pid, signal.SIGTERM)
+                os.waitpid(pid, 0)
+            raise
+    return os.waitstatus_to_exitcode(status)
+
+
 def _run(line: str, expected: int, *, home: str) -> None:
     """Run a command where its output goes to this terminal as it comes, in order, and nobody is asked."""
     places = {f"XDG_{name}_HOME": os.path.join(home, name.lower()) for name in ("CONFIG", "DATA", "STATE", "CACHE")}
@@ -101,7 +119,7 @@ def _run(line: str, expected: int, *, home: str) -> None:
     inner = 'cd "$1" && shift && exec "$@" </dev/null 2>&1'
     argv = ["sh", "-c", inner, "sh", os.path.join(home, "project"), sys.executable, "-P", "-m", "vespe", *shlex.split(line)]
     sys.stdout.flush()
-    code = os.spawnve(os.P_WAIT, "/bin/sh", argv, environment)
+    code = _ended("/bin/sh", argv, environment)
     click.echo("")
     if code != expected:
         raise errors.ToolExecutionError(f"`vespe {line}` ended with {code}, not {expected}", hint="`vespe doctor` looks for the cause")

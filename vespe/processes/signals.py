@@ -85,6 +85,11 @@ def go_on() -> None:
     _main.raised_at = None
 
 
+def raised() -> int:
+    """Return the number of the signal that was raised last, and with which nobody went on; 0 where there is none."""
+    return 0 if _main.raised_at is None else _main.raised
+
+
 def in_command() -> bool:
     """Whether this process is Vespe's own command, where `raise_on_signals` handles signals, and not a program that uses the library."""
     return _main.is_command
@@ -103,11 +108,12 @@ def signal_of(error: BaseException | None) -> int:
 
 
 class _Main:
-    """What the main thread is doing: whether signals are `held`, which one was `noted` meanwhile, when the last was raised."""
+    """What the main thread is doing: whether signals are `held`, which one was `noted` meanwhile, the last that was `raised`, and when."""
 
     is_command = False
     held = False
     noted = 0
+    raised = 0
     raised_at: float | None = None
 
 
@@ -162,5 +168,5 @@ def _handle(number: int, _: FrameType | None) -> None:
 
 
 def _raise(number: int) -> None:
-    _main.raised_at = time.monotonic()
+    _main.raised, _main.raised_at = number, time.monotonic()
     raise KeyboardInterrupt if number == signal.SIGINT else Terminated(number)

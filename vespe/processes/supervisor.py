@@ -4,9 +4,8 @@
 # of every call: `_signal` and `_ctypes` instead of `signal` and `ctypes` save 4 ms each beside the 7 of an empty start.
 #
 # Descriptors: 0 control (from Vespe), 1 status (to Vespe), 2 stderr, 3 stdin, 4 stdout, 5 result of the tool, 6 channel of a proxy.
-# Control: after the command at most one line, the grace in seconds with which to end the tree; its end of file means
-# that Vespe has died or has given up. Status: `F errno stage` (could not start), `S pid`, `E wait-status`; its end of
-# file means that the tree is gone.
+# Control: after the command at most one line, the grace in seconds with which to end the tree; its end of file means that Vespe has
+# died or has given up. Status: `F errno stage` (could not start), `S pid`, `E wait-status`; its end of file: the tree is gone.
 #
 # Linux: orphans of the tree become children of this subreaper, so that the tree is gone exactly when there is no child
 # left to wait for; /proc names them. Elsewhere (macOS) an orphan belongs to launchd: there the tree is what `ps` shows
@@ -36,6 +35,8 @@ KILL_STEP_S = 0.002
 LINUX = sys.platform == "linux"
 if LINUX:
     import _ctypes
+
+    LIBRARY = _ctypes.dlopen(None, 0)  # type: ignore[arg-type]  # None is this program itself; typeshed wants a name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -157,8 +158,7 @@ def prctl(option: int, value: int) -> None:
 
 def call(name: str, *arguments: "int | bytes") -> None:
     """Call a function of the C library, whatever it answers (Linux)."""
-    library = _ctypes.dlopen(None, 0)  # type: ignore[arg-type]  # None is this program itself; typeshed wants a name
-    _ctypes.call_function(_ctypes.dlsym(library, name), arguments)
+    _ctypes.call_function(_ctypes.dlsym(LIBRARY, name), arguments)
 
 
 def harden() -> None:
@@ -224,7 +224,7 @@ def become(command: "dict[str, Any]", argv: list[bytes], status: int, writer: in
             os.write(writer, b"%d" % os.getpid())
         os.setsid()
         prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        for number in range(1, signal.NSIG):
+        for number in command.get("signals") or range(1, signal.NSIG):
             try:
                 signal.signal(number, signal.SIG_DFL)
             except (OSError, ValueError):

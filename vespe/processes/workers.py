@@ -124,6 +124,7 @@ class _Zygote:
             theirs.close()
             os.close(reader)
             os.close(writer)
+        self.env = {(os.fsencode(name), os.fsencode(value)) for name, value in interpreter.env.items()}
         self.socket, self.idle, self.leased = ours, [], 0  # type: tuple[socket.socket, list[Lease], int]
         self.complains = False
         """Whether it has said, once it is over, why it cannot be forked, and did not end for another reason."""
@@ -226,8 +227,10 @@ class Lease:
         """Let the call begin; raises OSError where the supervisor is gone."""
         file = os.memfd_create("command")
         try:
-            sandbox = command["sandbox"] and (None, command["sandbox"][1])  # the zygote has the code
-            data = memoryview(marshal.dumps(command | {"sandbox": sandbox}, 4))
+            # The zygote has the code of the sandbox, and the environment that calls share.
+            sandbox = command["sandbox"] and (None, command["sandbox"][1])
+            env = dict(command["env"].items() - self._zygote.env) if command["boot"] else command["env"]
+            data = memoryview(marshal.dumps(command | {"sandbox": sandbox, "env": env}, 4))
             while data:
                 data = data[os.write(file, data) :]
             socket.send_fds(self._channel, [b"c"], [*descriptors, file])

@@ -41,7 +41,8 @@ def main(message: "dict[str, Any]") -> "NoReturn":
         os.write(CHANNEL, why.encode("utf-8", "replace")[:200])
         os._exit(1)
     message["enter"] = made("vespe_sandbox", message["enter"]).enter
-    message["ready"] = [made("vespe_child", code) for code in message["scripts"]]
+    message["ready"] = scripts = [made("vespe_child", code) for code in message["scripts"]]
+    rehearse(scripts)
     compile("", "", "exec")  # the first one makes some hundred types, 2 ms of each call otherwise
     gc.collect()
     gc.freeze()
@@ -54,6 +55,15 @@ def made(name: str, code: "Any") -> "Any":
     module = type(sys)(name)
     exec(code, module.__dict__)
     return module
+
+
+def rehearse(scripts: "list[Any]") -> None:
+    """Let the first script make its calls of nothing, where it has some; what goes wrong there goes wrong in a call, which says it."""
+    if hasattr(scripts[0] if scripts else None, "rehearse"):
+        try:
+            scripts[0].rehearse(*scripts[1:])
+        except Exception:
+            return
 
 
 def imported(distributions: "list[str]") -> str:
@@ -82,8 +92,12 @@ def imported(distributions: "list[str]") -> str:
 
 def state() -> "tuple[Any, ...]":
     """What a fork would share with its siblings, or get from an import though its own would have come later."""
-    handlers = [signal.getsignal(number) for number in range(1, signal.NSIG) if number not in (32, 33)]
-    return sorted(os.listdir("/proc/self/fd")), handlers, os.getcwd(), dict(os.environ)
+    return sorted(os.listdir("/proc/self/fd")), list(map(signal.getsignal, signals())), os.getcwd(), dict(os.environ)
+
+
+def signals() -> "list[int]":
+    """Return every signal but those that the C library keeps for itself."""
+    return [number for number in range(1, signal.NSIG) if number not in (32, 33)]
 
 
 def modules(distributions: "list[str]") -> "list[str]":
@@ -230,6 +244,7 @@ class Supervisor:
         self.connection.sendall(b"%d\n" % os.getpid())
         self.null = os.open(os.devnull, os.O_RDWR)
         self.size = resident()
+        self.handled = [number for number in signals() if signal.getsignal(number) is not signal.SIG_DFL]
 
     def run(self) -> None:
         """Serve until Vespe is gone, nothing was wanted for a while, or this process is worn out."""
@@ -286,9 +301,11 @@ class Supervisor:
             os.close(file)
             if command["sandbox"]:
                 command["sandbox"] = self.message["enter"], command["sandbox"][1]
+            command["signals"] = self.handled
             if command["boot"]:
                 command["boot"] = self.child
-                os.environb.update(command["env"])
+                for name, value in command["env"].items():  # what is not in this environment already
+                    os.environb[name] = value
             self.supervisor.become(command, command["programs"][0], status, -1)
         finally:
             os._exit(127)

@@ -58,11 +58,16 @@ class _Function(_ctypes.CFuncPtr):
 _LIBRARY = _ctypes.dlopen(None, 0)  # type: ignore[arg-type]  # None is this program itself; typeshed wants a name
 
 
+_NAMES = ("prctl", "syscall", "unshare", "mount", "socket", "ioctl", "setrlimit", "capget", "capset")
+_FUNCTIONS = {name: _Function(_ctypes.dlsym(_LIBRARY, name)) for name in _NAMES if sys.platform == "linux"}
+"""Found before any fork, each of which would look for them again."""
+
+
 def _call(name: str, *arguments: "Any") -> int:
     """Call a function of the C library; raises OSError."""
     made = [_Long(item) if isinstance(item, int) else _Bytes(item) if isinstance(item, bytes) else item for item in arguments]
     # What is a C int has 32 bits of the answer.
-    answer = _Function(_ctypes.dlsym(_LIBRARY, name))(*made) & 0xFFFFFFFF
+    answer = _FUNCTIONS[name](*made) & 0xFFFFFFFF
     if answer == 0xFFFFFFFF:
         number = _ctypes.get_errno()
         raise OSError(number, os.strerror(number))
@@ -107,7 +112,7 @@ def _restrict(rules: "list[tuple[bytes, int]]", handled: int, scoped: int) -> No
     attributes = handled.to_bytes(8, _ENDIAN) + bytes(8) + scoped.to_bytes(8, _ENDIAN)
     size = sizes[2] if scoped else sizes[0]
     ruleset = _call("syscall", _CREATE_RULESET, attributes[:size], size, 0)
-    add = _Function(_ctypes.dlsym(_LIBRARY, "syscall"))
+    add = _FUNCTIONS["syscall"]
     number, kind, none, fd = _Long(_ADD_RULE), _Long(_PATH_BENEATH), _Long(0), _Long(ruleset)
     for path, rights in rules:
         try:
@@ -227,14 +232,10 @@ def _set_read_only(path: bytes, *, on: bool) -> None:
 
 def _drop_capabilities(kept: int) -> None:
     """Give up every capability but those of the mask `kept`, which an ordinary user has none of anyway."""
-    number = 0
-    try:
-        while True:
-            if not kept >> number & 1:
-                _call("prctl", _DROP_BOUNDING, number, 0, 0, 0)
-            number += 1
-    except OSError:
-        pass  # past the last one, or an ordinary user: no_new_privs holds there
+    drop, option, none = _FUNCTIONS["prctl"], _Long(_DROP_BOUNDING), _Long(0)
+    for number in range(64):
+        if not kept >> number & 1 and drop(option, _Long(number), none, none, none):
+            break  # past the last one, or an ordinary user: no_new_privs holds there
     header = (0x20080522).to_bytes(4, _ENDIAN) + bytes(4)
     held = _Capabilities()
     _call("capget", header, _ctypes.byref(held))

@@ -173,6 +173,7 @@ class _Files:
     def __init__(self, permissions: Permissions, where: Surroundings, *, mounts: bool) -> None:
         self._permissions, self._where, self._mounts = permissions, where, mounts
         self.hidden = protected(where.own)
+        self._hiding = tuple(f"{path}/" for path in self.hidden)
         self._root = os.path.realpath(where.project)
         self._scratch = os.path.realpath(where.scratch)
         stated = permissions.write if permissions.write is not None else self._written_by_default()
@@ -191,7 +192,8 @@ class _Files:
             and not any(holds(one, path) and one != self._root and holds(self._root, one) for one in explicit)
             and any(holds(place, path) for place in self._written)
         ]
-        self._needs = [path for path in map(os.path.realpath, (where.directory, *where.needs)) if os.path.lexists(path)]
+        self._directory, self._own = os.path.realpath(where.directory), tuple(map(os.path.realpath, where.own))
+        self._needs = [path for path in (self._directory, *map(os.path.realpath, where.needs)) if os.path.lexists(path)]
         self._covered = self._covered_places() if mounts else ()
         self._bare = ["/dev", *(hole for hole in self.hidden if hole not in self._covered)]
 
@@ -235,7 +237,7 @@ class _Files:
 
     def _may_be_named(self, path: str) -> bool:
         """Whether a tool can be given a place that it names; none of Vespe's own state."""
-        return not any(holds(own, path) for own in map(os.path.realpath, self._where.own))
+        return not any(holds(own, path) for own in self._own)
 
     def _programs(self) -> Iterator[str]:
         named = (*(self._permissions.programs or ()), *self._where.starts)
@@ -259,8 +261,7 @@ class _Files:
 
     def _covered_places(self) -> tuple[str, ...]:
         """Return the protected places that a mount hides: all that hold nothing which the tool names or works in."""
-        named = (self._root, self._scratch, self._where.directory, *self._written, *map(self.place, self._permissions.read or ()))
-        needed = tuple(map(os.path.realpath, named))
+        needed = (self._root, self._scratch, self._directory, *self._written, *map(self.place, self._permissions.read or ()))
         return tuple(path for path in self.hidden if not any(holds(path, one) for one in needed) and path not in self._needs)
 
     def _given(self, paths: Iterable[str], rights: int, *, named: bool = False) -> Iterator[tuple[str, int]]:
@@ -270,7 +271,7 @@ class _Files:
         Those that a mount covers need not be left out, which saves a rule for everything beside them.
         """
         for path in paths:
-            if not named and any(holds(hole, path) for hole in self.hidden):
+            if not named and f"{path}/".startswith(self._hiding):
                 continue
             beneath = [hole for hole in self._bare if hole != path and holds(path, hole)]
             if beneath:

@@ -1,6 +1,8 @@
 """Programs by their names: where each really is, and what else has to start so that it can."""
 
+import functools
 import os
+import time
 from collections.abc import Iterable, Iterator
 
 from vespe.processes.sandbox.protected import homes
@@ -8,15 +10,27 @@ from vespe.processes.sandbox.protected import homes
 _LOADERS = ("/lib64", "/lib", "/usr/lib", "/usr/lib64")
 
 
-def search_path(path: str) -> Iterator[str]:
-    """Return the directories of a PATH that programs come from and, for a `bin`, what it stands in; never a home directory."""
+def search_path(path: str) -> tuple[str, ...]:
+    """Return the directories of a PATH that programs come from and, for a `bin`, what it stands in; never a home directory.
+
+    They are believed for a second: no protected place depends on them.
+    """
+    return _searched(path, homes(), int(time.monotonic()))
+
+
+@functools.lru_cache(8)
+def _searched(path: str, homes: tuple[str, ...], _: int) -> tuple[str, ...]:
+    return tuple(_directories(path, homes))
+
+
+def _directories(path: str, homes: tuple[str, ...]) -> Iterator[str]:
     for directory in dict.fromkeys(path.split(os.pathsep)):
         if not os.path.isabs(directory) or not os.path.isdir(directory):
             continue
         real = os.path.realpath(directory)
         yield real
         above = os.path.dirname(real)
-        if os.path.basename(real) == "bin" and above not in (*homes(), "/") and not any(home.startswith(above + "/") for home in homes()):
+        if os.path.basename(real) == "bin" and above not in (*homes, "/") and not any(home.startswith(above + "/") for home in homes):
             yield above
 
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import itertools
 import os
 import pwd
 from collections.abc import Iterator
@@ -67,16 +68,24 @@ def _homes(named: str) -> tuple[str, ...]:
 
 def protected(own: tuple[str, ...]) -> tuple[str, ...]:
     """Return every protected place that there is, links followed, sorted; `own` are the directories of Vespe's own state."""
-    there = [path for path in _named(own) if os.path.lexists(path)]
+    there = [path for path in (*own, *MACHINE, *_of_homes()) if os.path.lexists(path)]
     return tuple(sorted({*there, *filter(os.path.lexists, map(os.path.realpath, there))}))
 
 
-def _named(own: tuple[str, ...]) -> Iterator[str]:
-    yield from own
-    yield from MACHINE
+def _of_homes() -> Iterator[str]:
+    """Return the places of the home directories that may be there: one list of a home says of most that they are not."""
     for home in homes():
         if home != "/":
-            yield from (os.path.join(home, name) for name in HOME)
+            try:
+                listed = {name.casefold() for name in os.listdir(home)}
+            except OSError:
+                listed = set(_IN_HOME)
+            yield from (f"{home}/{name}" for first, names in _IN_HOME.items() if first in listed for name in names)
+
+
+_IN_HOME: Final = {
+    first: tuple(names) for first, names in itertools.groupby(sorted(HOME), key=lambda name: name.partition("/")[0].casefold())
+}
 
 
 def holds(place: str, path: str) -> bool:
