@@ -65,10 +65,10 @@ def test_the_modules_of_a_distribution_are_those_of_its_record(tmp_path: Path) -
     assert modules(["Click", "no-such-thing"]) == ["click"]
 
 
-@pytest.mark.parametrize(("preload", "is_there"), [((), False), (("click",), True), (("no-such-thing",), False)])
-def test_what_is_depended_on_is_there_before_the_call(tmp_path: Path, preload: tuple[str, ...], is_there: bool) -> None:
-    script = tmp_path / "script.py"
-    script.write_text(TOLD, encoding="utf-8")
+def told(directory: Path, source: str = TOLD, preload: tuple[str, ...] = ()) -> process.Finished:
+    """Run a script in a fork of a zygote that is made for it."""
+    script = directory / "script.py"
+    script.write_text(source, encoding="utf-8")
     interpreter = Interpreter(argv=(sys.executable, "-I", "-B"), env={}, preload=preload, scripts=(str(script),))
     with Workers() as workers:
         command = process.Command(
@@ -81,4 +81,16 @@ def test_what_is_depended_on_is_there_before_the_call(tmp_path: Path, preload: t
             message={"a": 1},
             workers=workers,
         )
-        assert process.run(command).result == f"({is_there}, [{{'a': 1}}])".encode()
+        return process.run(command)
+
+
+@pytest.mark.parametrize(("preload", "is_there"), [((), False), (("click",), True), (("no-such-thing",), False)])
+def test_what_is_depended_on_is_there_before_the_call(tmp_path: Path, preload: tuple[str, ...], is_there: bool) -> None:
+    assert told(tmp_path, preload=preload).result == f"({is_there}, [{{'a': 1}}])".encode()
+
+
+@pytest.mark.parametrize("fails", ["", "raise ZeroDivisionError"])
+def test_a_call_is_a_fork_of_what_has_rehearsed_it_well_or_not(tmp_path: Path, fails: str) -> None:
+    source = f"{TOLD.replace('told).', 'told, DONE).')}DONE = []\ndef rehearse(*others):\n    DONE.append(len(others))\n    {fails}\n"
+    done = told(tmp_path, source)
+    assert (done.result, done.notes) == (b"(False, [{'a': 1}], [0])", ())

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.support.ondisk import PATIENCE_S
+from vespe.calls.executors import python_child, python_values
 from vespe.processes import child_scripts
 
 EXECUTORS = Path(child_scripts.__file__).parents[1] / "calls" / "executors"
@@ -87,3 +88,9 @@ def test_the_trace_of_a_deep_recursion_is_its_two_ends() -> None:
 def test_the_text_of_an_error_is_bounded(tmp_path: Path, text: str) -> None:
     told, _ = answer(tmp_path, "def f(text): raise ValueError(text)", inputs={"text": text})
     assert told is not None and len(told["error"]["message"]) == 4000
+
+
+def test_a_rehearsal_leaves_no_module_and_no_place_to_import_from() -> None:
+    before = set(sys.modules), list(sys.path)
+    python_child.rehearse(python_values)
+    assert (set(sys.modules), sys.path) == before
