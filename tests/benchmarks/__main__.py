@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.benchmarks.axes import Axis, make_home
 
-PARTS = ("calls", "workers", "compiled", "serving", "agents", "commands", "batches")
+PARTS = ("calls", "workers", "sandboxes", "compiled", "serving", "agents", "commands", "batches")
 HEAD = ("| axis | unit | Vespe | beside it | its figure | ratio | goal | met |", "|---|---|---|---|---|---|---|---|")
 
 
