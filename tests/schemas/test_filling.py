@@ -43,6 +43,39 @@ def test_what_is_nested_too_deep_is_refused() -> None:
         NOTHING.fill({"a": [1]}, 1)
 
 
+DRAFT_07 = "http://json-schema.org/draft-07/schema#"
+STRING, LISTS = {"type": "string"}, {"type": "array", "items": {"type": ["array", "string"]}}
+ELSEWHERE = {"$id": "x:/y", "$defs": {"a": LISTS}, "properties": {"a": {"$ref": "#/$defs/a"}}}
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {},
+        {"properties": {"a": LISTS, "s": STRING}},
+        {"properties": {"a": LISTS, "o": {"properties": {"p": STRING}}}, "additionalProperties": False},
+        {"properties": {"s": STRING}, "patternProperties": {"": {}}, "additionalProperties": False},
+        {"properties": {"a": {"prefixItems": [LISTS], "items": STRING}}},
+        {"properties": {"a": {"type": ["array", "null"]}, "o": {"const": {"p": [1], "q": []}}}},
+        {"properties": {"a": {"enum": ["x", [["y"]]]}, "o": {"anyOf": [STRING, True]}}},
+        {"$defs": {"a": STRING, "n": ELSEWHERE}, "$ref": "#/$defs/n"},
+        {"$schema": DRAFT_07, "definitions": {"l": LISTS}, "properties": {"a": {"$ref": "#/definitions/l", "type": "string"}}},
+    ],
+)
+def test_a_copy_shares_nothing_that_can_change_with_the_callers_value(schema: dict[str, Any]) -> None:
+    given = {"a": [["y"]], "s": "text", "o": {"p": [1], "q": []}}
+    given = {name: value for name, value in given.items() if name in schema.get("properties", given) or "patternProperties" in schema}
+    if "additionalProperties" in schema and "o" in given and "patternProperties" not in schema:
+        given["o"] = {"p": "text", "q": [{}]}
+    made = compile_schema({"type": "object", **schema}, closed=False).completed(given)
+    assert made == given and not containers(made) & containers(given)
+
+
+def containers(value: Any) -> set[int]:
+    within = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return {id(value) for _ in [0] if isinstance(value, dict | list)}.union(*map(containers, within))
+
+
 def holds_itself() -> dict[str, Any]:
     made: dict[str, Any] = {}
     made["a"] = made

@@ -2,34 +2,50 @@
 
 import copy
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from typing import Any, Final
 
+from vespe import defaults
 from vespe.schemas.subschemas import References
 
 _CONTAINERS: Final = (dict, list)
+_SCALARS: Final = ("string", "integer", "number", "boolean", "null")
 
 
 class Filling:
-    """A schema's defaults at one place of a value, and the places below that have any of their own."""
+    """A schema's defaults at one place of a value, and the places below it.
 
-    __slots__ = ("below", "defaults", "items")
+    Of the members that it has `named`, all of them where it `is_closed`, only those `below` may hold others; `is_flat` says that no item
+    of a list does.
+    """
+
+    __slots__ = ("below", "defaults", "is_closed", "is_flat", "items", "named")
 
     def __init__(self) -> None:
         self.defaults: dict[str, Any] = {}
         self.below: dict[str, Filling] = {}
         self.items: Filling | None = None
+        self.named: AbstractSet[str] = frozenset()
+        self.is_closed = self.is_flat = False
 
-    def fill(self, value: Any, levels: int) -> Any:
-        """Return a copy of a value with the defaults; raises ValueError where it is nested deeper than `levels`."""
+    def fill(self, value: Any, levels: int = defaults.MAX_JSON_DEPTH) -> Any:
+        """Return a copy of a value that the schema allows, with the defaults; raises ValueError where it is nested deeper than `levels`."""
         if levels <= 0:
             raise ValueError("nested too deep")
-        if isinstance(value, list):
+        if value.__class__ is not dict and isinstance(value, list):
             items = self.items or NOTHING
             return [items.fill(one, levels - 1) if isinstance(one, _CONTAINERS) else one for one in value]
-        made = dict(value)
-        for name, one in value.items():
-            if isinstance(one, _CONTAINERS):
-                made[name] = self.below.get(name, NOTHING).fill(one, levels - 1)
+        made = {**value}
+        if self.is_closed or made.keys() <= self.named:
+            for name, filling in self.below.items():
+                if (one := made.get(name)).__class__ is list and filling.is_flat:
+                    made[name] = [*one]
+                elif isinstance(one, _CONTAINERS):
+                    made[name] = filling.fill(one, levels - 1)
+        else:
+            for name, one in value.items():
+                if isinstance(one, _CONTAINERS):
+                    made[name] = self.below.get(name, NOTHING).fill(one, levels - 1)
         for name, default in self.defaults.items():
             if name not in made:
                 made[name] = copy.deepcopy(default) if isinstance(default, _CONTAINERS) else default
@@ -40,15 +56,19 @@ NOTHING = Filling()
 """Copies a value as it is."""
 
 
-def filling_of(schema: Any) -> Filling:
-    """Return what a schema fills in.
+def filling_of(schema: Any, *, judged: bool = False) -> Filling:
+    """Return what a schema fills in, into any value, or only into such as it was `judged` to allow: then it says what can hold others.
 
     Defaults are found in `properties`, through local `$ref` and `allOf`. A default is taken as it stands: nothing is filled into it.
     """
-    return _found([schema], References(schema), {}) if _says_default(schema) else NOTHING
+    if not isinstance(schema, dict) or not (judged or _says(schema, "default")):
+        return NOTHING
+    # Where references may lead elsewhere than `References` says, or what stands beside one does not count, nothing is sure.
+    is_sure = judged and (not _says(schema, "$ref") or not (_says(schema, "$id") or "draft-0" in str(schema.get("$schema"))))
+    return _found([schema], References(schema), {}, is_sure=is_sure)
 
 
-def _found(schemas: list[Any], references: References, known: dict[tuple[int, ...], Filling]) -> Filling:
+def _found(schemas: list[Any], references: References, known: dict[tuple[int, ...], Filling], *, is_sure: bool) -> Filling:
     applying = list(_applying(schemas, references))
     key = tuple(map(id, applying))
     if key in known:
@@ -59,16 +79,31 @@ def _found(schemas: list[Any], references: References, known: dict[tuple[int, ..
         properties = sub.get("properties")
         for name, one in properties.items() if isinstance(properties, dict) else ():
             below.setdefault(name, []).append(one)
+    made.named = frozenset(below if is_sure else ())
+    made.is_closed = is_sure and any(sub.get("additionalProperties") is False and "patternProperties" not in sub for sub in applying)
     for name, ones in below.items():
-        made.below[name] = _found(ones, references, known)
+        if not is_sure or not _is_scalar(ones, references):
+            made.below[name] = _found(ones, references, known, is_sure=is_sure)
         said = [sub["default"] for sub in _applying(ones[:1], references) if "default" in sub] or [
             sub["default"] for sub in _applying(ones, references) if "default" in sub
         ]
         if said:
             made.defaults[name] = said[-1]
     if items := [sub["items"] for sub in applying if isinstance(sub.get("items"), dict)]:
-        made.items = _found(items, references, known)
+        made.items = _found(items, references, known, is_sure=is_sure)
+        made.is_flat = is_sure and _is_scalar(items, references) and not any("prefixItems" in sub for sub in applying)
     return made
+
+
+def _is_scalar(schemas: list[Any], references: References) -> bool:
+    """Whether schemas that apply together allow no object and no list."""
+    for sub in _applying(schemas, references):
+        kinds = sub.get("type", "any")
+        if all(kind in _SCALARS for kind in ([kinds] if isinstance(kinds, str) else kinds)):
+            return True
+        if ("enum" in sub or "const" in sub) and not any(isinstance(one, _CONTAINERS) for one in sub.get("enum", [sub.get("const")])):
+            return True
+    return False
 
 
 def _applying(schemas: list[Any], references: References) -> Iterator[dict[str, Any]]:
@@ -82,8 +117,8 @@ def _applying(schemas: list[Any], references: References) -> Iterator[dict[str, 
             waiting += [references.target(current.get("$ref")), *(current.get("allOf") or ())]
 
 
-def _says_default(value: Any) -> bool:
-    """Whether the word stands as a key anywhere: then there may be something to fill in."""
+def _says(value: Any, word: str) -> bool:
+    """Whether the word stands as a key anywhere."""
     if isinstance(value, dict):
-        return "default" in value or any(map(_says_default, value.values()))
-    return isinstance(value, list) and any(map(_says_default, value))
+        return word in value or any(_says(one, word) for one in value.values())
+    return isinstance(value, list) and any(_says(one, word) for one in value)

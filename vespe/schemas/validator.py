@@ -8,7 +8,7 @@ and `\\d` is ASCII, numbers are exact, and `1.0` is an integer.
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NoReturn, TypeAlias
 
 from vespe import defaults
 from vespe.documents.nesting import deeper_than
@@ -18,7 +18,7 @@ from vespe.lazy import jsonschema_rs
 from vespe.models import JsonObject, JsonValue
 from vespe.schemas.bounds import is_bundled, pattern_places, reference_problems, size_problems, written
 from vespe.schemas.explain import MOST, Explainer, Violation, describe, named_properties
-from vespe.schemas.filling import NOTHING, filling_of
+from vespe.schemas.filling import filling_of
 from vespe.schemas.growth import peak
 from vespe.schemas.subschemas import REFERENCES, References, walk, without_children
 
@@ -77,31 +77,36 @@ def compile_schema(schema: JsonValue, *, closed: bool) -> "Validator":
     if len(compiled) >= _CACHED:
         compiled.clear()
     made = Validator(closed_schema(schema) if closed else schema)
-    compiled[id(schema)] = (schema, made)
+    compiled[id(schema)] = (schema, made, made.judge, made.fill)
     return made
 
 
-CLOSED: dict[int, tuple[Any, "Validator"]] = {}
-"""By the id of a schema object: that object, and its validator, closed as calls are judged by."""
-_OPEN: dict[int, tuple[Any, "Validator"]] = {}
+CLOSED: dict[int, "Compiled"] = {}
+"""By the id of a schema object: that object, and its validator, closed as calls are judged by, with its `judge` and `fill`."""
+_OPEN: dict[int, "Compiled"] = {}
+
+
+Compiled: TypeAlias = tuple[Any, "Validator", Callable[[Any], bool], Callable[[JsonObject], JsonObject] | None]
 
 
 class Validator:
     """Judges values by one schema; safe to share between threads. Made by `compile_schema`."""
 
-    __slots__ = ("_ends", "_filling", "_native", "quick", "schema")
+    __slots__ = ("_native", "fill", "judge", "schema")
 
     def __init__(self, schema: JsonValue) -> None:
         self.schema = schema
-        self._filling = filling_of(schema)
-        self._ends = not _follows_values(schema)
         try:
             self._native = _validator_for(schema)
         except ValueError as error:
             raise InvalidDocument(f"the schema cannot be used: {_first_line(error)}") from None
-        is_flat = self._ends and self._filling is NOTHING and _is_flat(schema)
-        self.quick: Callable[[Any], bool] | None = self._native.is_valid if is_flat else None
-        """Judges alone, where a copy of what is valid is all that is left to do: an object of named scalars, with no defaults."""
+        filling = filling_of(schema, judged=True)
+        is_flat = not filling.defaults and _is_flat(schema)
+        # Where the schema alone says how far a judgement goes, it ends on any value, and copying finds what is too deep.
+        self.judge: Callable[[Any], bool] = self.is_valid if _follows_values(schema) else self._native.is_valid
+        """Says whether a value is allowed, one that is nested deeper than 64 levels perhaps too; raises one of NOT_JSON for no JSON."""
+        self.fill: Callable[[JsonObject], JsonObject] | None = None if is_flat else filling.fill
+        """Copies what is allowed, with the defaults; None where nothing is nested and there are none; raises ValueError."""
 
     def is_valid(self, instance: JsonValue) -> bool:
         """Whether the schema allows a value; what is not a JSON value, or is nested deeper than 64 levels, is not allowed."""
@@ -113,12 +118,8 @@ class Validator:
     def completed(self, instance: JsonObject) -> JsonObject | None:
         """Return a copy of a value that the schema allows, with its defaults; None for any other: `violations` says why. Never raises."""
         try:
-            if self.quick is not None:
-                return dict(instance) if self.quick(instance) else None
-            # Where the schema alone says how far a judgement goes, it ends on any value, and copying finds what is too deep.
-            if (self._ends or not deeper_than(instance, defaults.MAX_JSON_DEPTH)) and self._native.is_valid(instance):
-                filled: JsonObject = self._filling.fill(instance, defaults.MAX_JSON_DEPTH)
-                return filled
+            if self.judge(instance):
+                return {**instance} if self.fill is None else self.fill(instance)
         except NOT_JSON:
             pass
         return None
