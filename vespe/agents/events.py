@@ -291,7 +291,8 @@ class _Pathless:
         context = Context(project_root="", directory="", timeout_s=timeout_s or defaults.TIMEOUT_S, cancel=cancel)
         try:
             tool, inputs = itself(tool, call.arguments)
-            return outcomes.finished(tool, self._registry.execute(tool, inputs, context), secrets=(), started=began)
+            execution = self._registry.execute(tool, inputs, context)
+            return outcomes.finished(tool, execution.result, secrets=(), started=began, beside=execution)
         except VespeError as error:
             return outcomes.failed(tool, error, started=began)
 

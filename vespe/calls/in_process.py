@@ -68,7 +68,10 @@ def run(implementation: ToolImplementation, inputs: JsonObject, bounds: Bounds) 
     code ends at its deadline.
     """
     try:
-        return _run(implementation, inputs, bounds)
+        if bounds.cancel is not None or bounds.stated:
+            return _Beside(partial(implementation.execute, inputs), implementation.name, bounds).result()
+        answer = implementation.execute(inputs)
+        return _awaited(answer, implementation.name, bounds) if isinstance(answer, Awaitable) else answer
     except VespeError:
         raise
     except (Exception, SystemExit) as error:
@@ -104,15 +107,10 @@ async def in_thread(work: Callable[[], Any], *, leave: Callable[[], object]) -> 
     return _unwrapped(done.result())
 
 
-def _run(implementation: ToolImplementation, inputs: JsonObject, bounds: Bounds) -> JsonValue:
-    if bounds.cancel is not None or bounds.stated:
-        return _Beside(partial(implementation.execute, inputs), implementation.name, bounds).result()
-    answer = implementation.execute(inputs)
-    if not isinstance(answer, Awaitable):
-        return answer
+def _awaited(answer: Awaitable[JsonValue], name: str, bounds: Bounds) -> JsonValue:
     if _in_a_loop():
-        return _Beside(lambda: answer, implementation.name, bounds).result()
-    return asyncio.run(_before_deadline(answer, implementation.name, bounds))
+        return _Beside(lambda: answer, name, bounds).result()
+    return asyncio.run(_before_deadline(answer, name, bounds))
 
 
 class _Beside:

@@ -14,15 +14,16 @@ from vespe.models import Execution, Failure, JsonValue, Outcome, Tool
 from vespe.schemas import validator as schema_validator
 from vespe.schemas.explain import messages_of
 
+_NOTHING: Final = Execution()
 _SAID: Final = text_encoder(json.JSONEncoder(ensure_ascii=False, allow_nan=False))
 
 
-def finished(tool: Tool, execution: Execution, *, secrets: tuple[str, ...], started: float) -> Outcome:
+def finished(tool: Tool, result: JsonValue, *, secrets: tuple[str, ...], started: float, beside: Execution = _NOTHING) -> Outcome:
     """Return the Outcome of a call that came to its end: held to the output schema, free of secrets, and cut at the tool's limit.
 
-    Raises InvalidOutput. `started` is when the call began, as `time.perf_counter` says it.
+    Raises InvalidOutput. `started` is when the call began, as `time.perf_counter` says it; `beside` has the logs and notes.
     """
-    result, notes, text = _sayable(execution.result, execution.notes)
+    result, notes, text = _sayable(result, beside.notes)
     if tool.output_schema is not None:
         violations = schema_validator.compile_schema(tool.output_schema, closed=False).violations(result, subject="the result")
         if violations:
@@ -36,7 +37,7 @@ def finished(tool: Tool, execution: Execution, *, secrets: tuple[str, ...], star
         uid=tool.uid,
         result=result,
         duration_ms=(time.perf_counter() - started) * 1000,
-        logs=_redacted_text(execution.logs, secrets) if secrets else execution.logs,
+        logs=_redacted_text(beside.logs, secrets) if secrets else beside.logs,
         notes=notes,
     )
     cap = tool.max_output_bytes or defaults.MAX_OUTPUT_BYTES

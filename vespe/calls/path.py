@@ -210,7 +210,7 @@ class CallPath:
         return shown | {"type": tool.implementation.type} | EXECUTORS[tool.implementation.type].plan(tool, inputs, context)
 
     def _grant(self, tool: Tool) -> gate.Grant:
-        return self._granted(self._project_directory(tool))
+        return self._granted(tool.directory if tool.scope == defaults.PROJECT_TOOLS else None)
 
     def _granted(self, tool_directory: str | None) -> gate.Grant:
         if self.live is not None:
@@ -235,11 +235,10 @@ class CallPath:
         here = self.registry.find(tool.name)
         if here is None:
             execution = self._execute(tool, inputs, self._context(tool, call, directory, secrets, cancel=attempt.cancel), attempt)
-        else:
-            bounds = Bounds(_deadline(call, tool), bool(call.timeout_s or tool.timeout_s), attempt.cancel)
-            result = await in_process.arun(here, inputs, bounds) if attempt.in_loop else in_process.run(here, inputs, bounds)
-            execution = Execution(result=result)
-        return finished(tool, execution, secrets=attempt.secrets, started=attempt.started)
+            return finished(tool, execution.result, secrets=attempt.secrets, started=attempt.started, beside=execution)
+        bounds = Bounds(_deadline(call, tool), bool(call.timeout_s or tool.timeout_s), attempt.cancel)
+        result = await in_process.arun(here, inputs, bounds) if attempt.in_loop else in_process.run(here, inputs, bounds)
+        return finished(tool, result, secrets=attempt.secrets, started=attempt.started)
 
     def _execute(self, tool: Tool, inputs: JsonObject, context: Context, attempt: "_Attempt") -> Execution:
         """Run what is no function of this process, held to what it states."""

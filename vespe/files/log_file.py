@@ -41,7 +41,7 @@ class LogFile:
     def _append(self, line: bytes) -> None:
         with self._lock:
             try:
-                size = self._opened()
+                size = self._size()
                 if size != self._end and size and os.pread(self._descriptor, 1, size - 1) != b"\n":
                     line = b"\n" + line
                 line += b"\n"
@@ -52,26 +52,22 @@ class LogFile:
                 if not self._kept:
                     self._close()
 
-    def _opened(self) -> int:
+    def _size(self) -> int:
         """Have the file at the path open, not one that another process has rotated or removed, and return its size in bytes."""
-        status = self._status()
-        if status is not None and status.st_size >= self._limit:
-            self._rotate()
-            status = self._status()
-        if status is not None and self._descriptor >= 0 and status.st_ino == self._inode:
-            return status.st_size
+        try:
+            status = os.stat(self._path)
+            if status.st_size >= self._limit:
+                self._rotate()
+            elif status.st_ino == self._inode and self._descriptor >= 0:
+                return status.st_size
+        except FileNotFoundError:
+            pass
         self._close()
         atomic.private_directory(os.path.dirname(self._path))
         self._descriptor = os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
         status = os.fstat(self._descriptor)
         self._inode, self._end = status.st_ino, 0
         return status.st_size
-
-    def _status(self) -> os.stat_result | None:
-        try:
-            return os.stat(self._path)
-        except FileNotFoundError:
-            return None
 
     def _rotate(self) -> None:
         with atomic.locked(os.path.dirname(self._path)), contextlib.suppress(FileNotFoundError):

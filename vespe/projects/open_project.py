@@ -19,7 +19,7 @@ from vespe.records import dataclass
 from vespe.trust.gate import Grant
 from vespe.trust.live import LiveTrust
 
-_SHARE: Final = 16
+_SHARE: Final = 32
 """Looking for a tool that took another's name in place takes at most one part in so many of the time."""
 _MAX_KNOWN: Final = 10_000
 
@@ -40,7 +40,7 @@ class OpenProject:
     What was read is believed while the stamps of all that it rests on hold; what changed within the last tenth of a second is
     read again each time, since a second change could hide in it. Of a change in any file that an answer rests on the next
     answer knows. One is told late: where another tool's config.json is rewritten in place and takes a name that was
-    called before, the next look at all names sees it, after at most sixteen times as long as such a look takes.
+    called before, the next look at all names sees it, after at most 32 times as long as such a look takes.
     """
 
     def __init__(self, workspace: Workspace, *, environ: Mapping[str, str] | None = None, trusted: bool = False) -> None:

@@ -1,7 +1,8 @@
 """Trust in a process that lives: every call asks, and only what may have changed is looked at again."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 
 from vespe import defaults
 from vespe.files.stamps import Stamp, settled, stamp
@@ -20,8 +21,10 @@ class LiveTrust:
     def __init__(self, config: ProjectConfig, *, environ: Mapping[str, str], trusted: bool = False, watch: Watch | None = None) -> None:
         self._check = gate.TrustCheck(config, environ=environ, trusted=trusted)
         self._watched = (os.path.join(config.root, defaults.PROJECT_DIR), approvals.directory())
-        self._environ = environ
-        self._kept: dict[str | None, tuple[gate.Grant, Held, str | None]] = {}
+        # os.environ encodes a name at each look, which is a tenth of a call; what it holds has names in bytes.
+        held, name = (getattr(os.environ, "_data", None), os.fsencode(defaults.ENV_TRUSTED_PATHS)) if environ is os.environ else (None, b"")
+        self._listed: Callable[[], object] = partial(environ.get, defaults.ENV_TRUSTED_PATHS) if held is None else partial(held.get, name)
+        self._kept: dict[str | None, tuple[gate.Grant, Held, object]] = {}
         self._watch = Watch() if watch is None else watch
 
     def read_anew(self, config: ProjectConfig) -> None:
@@ -47,6 +50,3 @@ class LiveTrust:
     def stamps(self) -> tuple[Stamp, ...]:
         """Return what changes when an approval is given or taken back, or the project is another one."""
         return tuple(stamp(path) for path in self._watched)
-
-    def _listed(self) -> str | None:
-        return self._environ.get(defaults.ENV_TRUSTED_PATHS)
