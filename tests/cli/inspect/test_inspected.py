@@ -51,3 +51,13 @@ def test_a_trusted_project_refuses_nothing(pages: Pages) -> None:
     assert known.trusted_as() == "place"
     assert known.refusal() is None
     assert not known.is_approved_alone(known.row("project_tools", "tool-say").entry) or known.trusted_as()
+
+
+def test_all_tools_are_shown_by_one_look_at_the_project_and_broken_ones_are_left_out(pages: Pages, monkeypatch: pytest.MonkeyPatch) -> None:
+    known, looks, view = pages.site._project, list[Workspace](), Workspace.view.fget
+    assert view is not None
+    monkeypatch.setattr(Workspace, "view", property(lambda self: looks.append(self) or view(self)))
+    known._due = 0.0
+    rows = known.rows()
+    shown = [tool.uid for tool in known.shown(rows)]
+    assert shown == [row.entry.uid for row in rows if row.status == "available"] and len(shown) > 1 and len(looks) == 1

@@ -1,9 +1,10 @@
 """What the pages know of a project: its tools as they are now, and whether they may run."""
 
+import contextlib
 import os
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, Final
 
@@ -76,9 +77,12 @@ class Inspected:
         """Load a tool; raises InvalidTool for a broken one."""
         return directory.load(entry.path, scope=entry.scope, kit_id=entry.kit_id)
 
-    def shown(self, entry: Entry) -> Tool:
-        """Return an available tool as a model sees it, by what the project's configuration makes of it; raises InvalidTool."""
-        return self.workspace.view.of(directory.load_judged(entry.path, scope=entry.scope, kit_id=entry.kit_id))
+    def shown(self, rows: Iterable[Row]) -> Iterator[Tool]:
+        """Yield the tools that are available as a model sees them, by what the project's configuration makes of them; no broken ones."""
+        view = self.workspace.view  # once, since it asks each time whether the project changed
+        for entry in (row.entry for row in rows if row.status == "available"):
+            with contextlib.suppress(VespeError):
+                yield view.of(directory.load_judged(entry.path, scope=entry.scope, kit_id=entry.kit_id))
 
     def refusal(self, entry: Entry | None = None) -> VespeError | None:
         """Say why a tool, or the project as a whole, may not run; None where it may."""

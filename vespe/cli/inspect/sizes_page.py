@@ -1,5 +1,6 @@
 """What each definition costs a model, as a treemap and as a table."""
 
+import contextlib
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -62,13 +63,9 @@ def _measured(visit: Visit, api: str) -> list[tuple[Tool, Size]]:
         known = visit.project.kept["sizes"] = (rows, {})
     if api not in known[1]:
         count, found = cost.exact_count(), list[tuple[Tool, Size]]()
-        for row in rows:
-            if row.status == "available":
-                try:
-                    tool = visit.project.shown(row.entry)
-                    found.append((tool, cost.size_of(SHAPES[api].definition(tool), count=count)))
-                except errors.VespeError:
-                    continue  # its page says what is wrong with it
+        for tool in visit.project.shown(rows):
+            with contextlib.suppress(errors.VespeError):  # its page says what is wrong with it
+                found.append((tool, cost.size_of(SHAPES[api].definition(tool), count=count)))
         known[1][api] = sorted(found, key=lambda pair: -pair[1].tokens)
     return known[1][api]
 
