@@ -111,13 +111,13 @@ class ToolNotFound(NotFound):
 
 
 class KitNotFound(NotFound):
-    """No kit root has a kit called `kit_id`; `close` are the nearest ids."""
+    """No kit root, or nothing `among` the kits that count here, is called `kit_id`; `close` are the nearest ids."""
 
     code = "kit_not_found"
 
-    def __init__(self, kit_id: str, *, close: Sequence[str] = ()) -> None:
+    def __init__(self, kit_id: str, *, close: Sequence[str] = (), among: str = "kit") -> None:
         super().__init__(
-            f"no kit is called {kit_id!r}",
+            f"no {among} is called {kit_id!r}",
             hint=_nearest(close) or "`vespe kit list` shows every kit and its root",
             details={"kit_id": kit_id, "close": list(close)},
         )

@@ -6,8 +6,9 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -16,6 +17,8 @@ from tests.support.ondisk import PATIENCE_S, interruptible, python_tool
 from vespe import errors
 from vespe.cli import boundary
 from vespe.processes import signals
+
+Command = Callable[..., Any]
 
 LEAVES = [value for value in vars(errors).values() if isinstance(value, type) and issubclass(value, errors.VespeError)]
 
@@ -97,6 +100,21 @@ def test_a_bug_gives_a_report_to_paste_without_the_arguments(capsys: pytest.Capt
     report = capsys.readouterr().err
     assert "Traceback" in report and "vespe 0." in report and "command: vespe tool run\n" in report
     assert "s3cret" not in report
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("tool run t --timeout", "error: Option '--timeout' requires an argument\n  hint: `vespe tool run --help` shows"),
+        ("tool run t --timeout abc", "'abc' is not a number\n"),
+        ("log -n abc", "'abc' is not a whole number\n"),
+        ("connect", "error: Missing argument 'CLIENT': choose one of claude-code, claude-desktop, cursor, "),
+        ("--nope", "there is no option --nope\n  hint: `vespe --help` lists the commands"),
+    ],
+)
+def test_a_mistake_in_the_line_is_told_in_plain_words_with_the_page_of_its_command(line: str, says: str, command: Command) -> None:
+    said = command(*line.split())
+    assert said.code == 2 and says in said.err
 
 
 def test_a_sentence_is_inert_and_its_hint_follows(capsys: pytest.CaptureFixture[str]) -> None:

@@ -30,4 +30,5 @@ def test_inputs_are_named_with_what_a_caller_may_leave_out(given: dict[str, Any]
 def test_the_example_has_every_required_input_in_a_type_that_fits() -> None:
     given = schema(["a", "on", "q"], a={"type": "integer"}, on={"type": "boolean"}, q={"type": "string"}, extra={"type": "string"})
     assert example("calc", given) == "vespe tool run calc a=1 on=true q=TEXT"
+    assert example("mean", schema(["n"], n={"type": "array", "items": {"type": "number"}})) == "vespe tool run mean 'n=[1]'"
     assert example("say", schema(["to"], to={"type": "string", "examples": ["the world"]})) == "vespe tool run say 'to=the world'"

@@ -32,6 +32,11 @@ def test_a_table_that_leaves_its_last_column_no_room_gives_each_row_lines_of_its
     assert shown == [f"{'a' * 30}  {'b' * 30}", "    the reason why it is so"]
 
 
+def test_a_number_in_a_line_of_its_own_says_what_it_counts() -> None:
+    code = "from vespe.cli import tables; tables.show(('KIT', 'TOOLS', 'WHY'), [('k' * 60, 12, 'the reason why it is so')])"
+    assert plain(on_a_terminal(code)).splitlines()[0] == f"{'k' * 60}  tools 12"
+
+
 @pytest.mark.parametrize("columns", [60, 80, 100, 200])
 def test_the_long_text_gives_way_and_names_stay_whole(columns: int) -> None:
     code = "from vespe.cli import tables; tables.show(('NAME', 'TAKES', 'FROM'), ROWS, text=1, one_line=True)".replace(

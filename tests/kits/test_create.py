@@ -37,6 +37,12 @@ def test_p13_a_new_kit_needs_an_id_that_is_one(tmp_path: Path, kit_id: str) -> N
     assert not (tmp_path / "k").exists()
 
 
+def test_an_id_that_is_nearly_one_is_told_the_one_that_it_could_be(tmp_path: Path) -> None:
+    with pytest.raises(UsageError) as caught:
+        found_kit(tmp_path, "My-Kit")
+    assert caught.value.hint == "call it my_kit" and found_kit(tmp_path, "my_kit")
+
+
 def test_a_kit_where_nothing_can_be_written_is_a_sentence() -> None:
     with pytest.raises(StorageError, match="cannot make"):
         found_kit("/dev/null/kits", "mine")

@@ -28,7 +28,7 @@ def test_those_that_are_named_or_all_that_can_move_are_chosen(lock: str) -> None
     kits = kit_lock.read_lock(lock)
     assert sorted(kit_update.chosen(kits, (), ref=None)) == ["rain", "sun"]
     assert kit_update.chosen(kits, ("sun",), ref="v1")["sun"].ref == "v1"
-    with pytest.raises(KitNotFound):
+    with pytest.raises(KitNotFound, match="no kit in the lock is called 'snow'"):
         kit_update.chosen(kits, ("snow",), ref=None)
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 import click
 
 from vespe import defaults, errors
-from vespe.lazy import traceback
+from vespe.lazy import pattern, traceback
 from vespe.processes import signals
 
 EXIT_CODES: Final[tuple[tuple[type[errors.VespeError], int], ...]] = (
@@ -34,6 +34,7 @@ EXIT_BUG: Final = 70
 EXIT_SIGNAL: Final = 128
 """Plus the number of the signal that ended the command: 130 for Ctrl-C, 143 for TERM, 129 for HUP."""
 EXIT_BROKEN_PIPE: Final = 141
+_UNTYPED: Final = pattern("is not a valid (float|integer)(?: range)?")
 
 CODES: Final[dict[str, int]] = {
     error.code: next(code for parent, code in EXIT_CODES if issubclass(error, parent))
@@ -152,7 +153,7 @@ def _unwritten(error: OSError) -> int:
 def _told(error: click.ClickException | errors.VespeError, arguments: Sequence[str]) -> int:
     from vespe.cli import report
 
-    code, document = _usage(error) if isinstance(error, click.ClickException) else _failure(error)
+    code, document = _usage(error, arguments) if isinstance(error, click.ClickException) else _failure(error)
     if "--json" in _options(arguments):
         report.emit_json({"error": document})
         sys.stdout.flush()
@@ -161,17 +162,31 @@ def _told(error: click.ClickException | errors.VespeError, arguments: Sequence[s
     return code
 
 
-def _usage(error: click.ClickException) -> tuple[int, dict[str, Any]]:
+def _usage(error: click.ClickException, arguments: Sequence[str]) -> tuple[int, dict[str, Any]]:
     context = getattr(error, "ctx", None)
-    page = "lists the commands" if isinstance(getattr(context, "command", None), click.Group) else "shows what it takes"
-    hint = f"`{context.command_path} --help` {page}" if context is not None else "`vespe --help` lists the commands"
+    path, is_group = _command(arguments) if context is None else (context.command_path, isinstance(context.command, click.Group))
+    hint = f"`{path} --help` {'lists the commands' if is_group else 'shows what it takes'}"
     return 2, {"code": "usage", "message": _said(error).rstrip("."), "hint": getattr(error, "hint", "") or _meant(error) or hint}
+
+
+def _command(arguments: Sequence[str]) -> tuple[str, bool]:
+    """Return the command that a command line begins with, and whether it is a group: click does not say it of every mistake."""
+    from vespe.cli.verbs import VERBS
+
+    path, table = "vespe", VERBS
+    for word in arguments:
+        if not isinstance(table, dict) or word not in table:
+            break
+        path, table = f"{path} {word}", table[word][1]
+    return path, isinstance(table, dict)
 
 
 def _said(error: click.ClickException) -> str:
     if isinstance(error, click.NoSuchOption):
         return f"there is no option {error.option_name}"
-    return error.format_message()
+    said, choose, words = error.format_message().partition(". Choose from:")
+    said = _UNTYPED.sub(lambda found: f"is not a {'whole ' * (found[1] == 'integer')}number", said)
+    return f"{said}: choose one of {' '.join(words.split())}" if choose else said
 
 
 def _meant(error: click.ClickException) -> str:

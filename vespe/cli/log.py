@@ -20,7 +20,9 @@ _LONGEST: Final = 200
 
 @click.command("log", epilog="Example: vespe log --failed -n 5")
 @click.argument("words", nargs=-1, metavar="[show ID]")
-@click.option("-n", "--limit", type=click.IntRange(min=1), default=50, show_default=True, help="How many calls, the newest last.")
+@click.option(
+    "-n", "--limit", type=click.IntRange(min=1), metavar="N", default=50, show_default=True, help="How many calls, the newest last."
+)
 @click.option("--tool", metavar="NAME", help="Only calls of this tool.")
 @click.option("--failed", is_flag=True, help="Only calls that failed.")
 @click.option("--all", "everything", is_flag=True, help="Also the calls of `vespe tool test` and `vespe tool fuzz`.")
@@ -73,7 +75,7 @@ def _root(project_dir: str | None) -> str | None:
 
 def _one(root: str | None, words: tuple[str, ...]) -> JsonObject:
     if len(words) != 2 or words[0] != "show":
-        raise errors.UsageError(f"{' '.join(words)!r} is not `show ID`", hint="`vespe log` prints each call's id")
+        raise errors.UsageError("say which call: `vespe log show ID`", hint="`vespe log` prints each call's id")
     found = log.read(root, limit=1, wanted=lambda call: str(call["id"]).startswith(words[1]))
     if not found:
         raise errors.NotFound(

@@ -8,7 +8,7 @@ from vespe.lazy import shlex
 from vespe.models import JsonObject, JsonValue
 
 _LONGEST_CHOICE: Final = 30
-_SAMPLES: Final = {"integer": "1", "number": "1", "boolean": "true", "array": "TEXT", "object": "{}", "null": "null"}
+_SAMPLES: Final = {"integer": "1", "number": "1", "boolean": "true", "object": "{}", "null": "null"}
 
 
 def signature(schema: JsonObject) -> str:
@@ -59,5 +59,7 @@ def _sample(facts: JsonObject) -> str:
             return plain(known[0])
     if "default" in facts:
         return plain(facts["default"])
-    kind = facts.get("type")
-    return _SAMPLES.get(str(kind), "TEXT")
+    items = facts.get("items")
+    if facts.get("type") == "array" and isinstance(items, dict) and (of := _SAMPLES.get(str(items.get("type")))):
+        return f"[{of}]"
+    return _SAMPLES.get(str(facts.get("type")), "TEXT")

@@ -55,7 +55,7 @@ def _laid_out(columns: Sequence[str], rows: list[list[str]], *, text: int, one_l
     others = sum(widths) - widths[text] + _GAP * (len(widths) - 1)
     if others + min(widths[text], _READABLE) > console.width:
         for row in rows:
-            _record(console, row, text)
+            _record(console, [_named(cell, column) for cell, column in zip(row, columns, strict=True)], text)
         return
     grid = rich_table.Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style=_style("bold"))
     for index, column in enumerate(columns):
@@ -68,6 +68,11 @@ def _laid_out(columns: Sequence[str], rows: list[list[str]], *, text: int, one_l
     with console.capture() as printed:
         console.print(grid)
     click.echo("\n".join(line.rstrip() for line in printed.get().splitlines()), color=True)
+
+
+def _named(cell: str, column: str) -> str:
+    """Put its column's name before a number, which says nothing alone."""
+    return f"{column.lower()} {cell}" if cell.isdecimal() else cell
 
 
 def _record(console: Any, row: list[str], text: int) -> None:

@@ -85,7 +85,7 @@ VERBS: Final[dict[str, Any]] = {
 }
 GROUPS: Final = {
     "Start": ("init", "demo", "connect", "doctor"),
-    "Tools and kits": ("tool", "kit", "batch", "lint", "export", "schema"),
+    "Tools and kits": ("tool", "kit", "batch", "prepare", "lint", "export", "schema"),
     "Models and clients": ("agent", "mcp"),
     "What may run": ("trust", "untrust", "log", "inspect"),
     "Settings": ("config", "cache", "completion", "help"),

@@ -1,6 +1,7 @@
 """A new kit of one's own: with a tool that runs, a README and a workflow that checks it; whole or not at all."""
 
 import os
+import re
 from typing import Any, Final
 
 from vespe import defaults
@@ -25,7 +26,9 @@ def found_kit(parent: str | os.PathLike[str], kit_id: str, *, description: str |
     StorageError, and then nothing is left.
     """
     if not KIT_ID.fullmatch(kit_id) or kit_id in defaults.DEFAULT_ORDER:
-        raise UsageError(f"{kit_id!r} is not a kit id: it takes lower-case letters, digits and _, 64 at most")
+        meant = re.sub(r"[^a-z0-9]+", "_", kit_id.lower()).strip("_")
+        hint = f"call it {meant}" if KIT_ID.fullmatch(meant) and meant != kit_id else ""
+        raise UsageError(f"{kit_id!r} is not a kit id: it takes lower-case letters, digits and _, 64 at most", hint=hint)
     root = os.path.abspath(parent)
     path = os.path.join(root, kit_id)
     atomic.private_directory(root, mode=0o755)

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
+from vespe.documents.near import near
 from vespe.errors import KitNotFound, Refused
 from vespe.git.commit_id import is_commit
 from vespe.kits import changes as kit_changes
@@ -38,7 +39,7 @@ def chosen(kits: Mapping[str, LockedKit], kit_ids: Sequence[str], *, ref: str | 
     """
     for kit_id in kit_ids:
         if kit_id not in kits:
-            raise KitNotFound(kit_id, close=sorted(kits)[:3])
+            raise KitNotFound(kit_id, close=near(kit_id, kits), among="kit in the lock")
     wanted = [kits[kit_id] for kit_id in dict.fromkeys(kit_ids or kits)]
     if ref is not None:
         return {kit.kit_id: replace(kit, ref=sources.check_ref(ref)) for kit in wanted}

@@ -11,6 +11,7 @@ from tests.support.ondisk import python_tool
 from vespe.cli.inspect import inspected
 from vespe.errors import NotFound
 from vespe.models import Row
+from vespe.projects.view import view_of
 from vespe.projects.workspace import Workspace
 
 
@@ -54,9 +55,8 @@ def test_a_trusted_project_refuses_nothing(pages: Pages) -> None:
 
 
 def test_all_tools_are_shown_by_one_look_at_the_project_and_broken_ones_are_left_out(pages: Pages, monkeypatch: pytest.MonkeyPatch) -> None:
-    known, looks, view = pages.site._project, list[Workspace](), Workspace.view.fget
-    assert view is not None
-    monkeypatch.setattr(Workspace, "view", property(lambda self: looks.append(self) or view(self)))
+    known, looks = pages.site._project, list[Workspace]()
+    monkeypatch.setattr(Workspace, "view", property(lambda self: looks.append(self) or view_of(self.config)))  # type: ignore[func-returns-value]
     known._due = 0.0
     rows = known.rows()
     shown = [tool.uid for tool in known.shown(rows)]

@@ -1,11 +1,12 @@
 """KEY=VALUE is typed by the schema; what fits no type stays text, for the schema to refuse."""
 
+import shlex
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from vespe.cli.tool.arguments import gather
+from vespe.cli.tool.arguments import gather, misread
 from vespe.errors import ParsingError, UsageError
 from vespe.models import Tool
 
@@ -147,3 +148,27 @@ def test_an_option_that_is_not_an_input_or_lacks_its_value_is_a_usage_error(word
     with pytest.raises(UsageError) as refused:
         gather(TOOL, words, None)
     assert hint in refused.value.hint
+
+
+@pytest.mark.parametrize(
+    ("word", "how"),
+    [
+        ("sizes=1,2", "write sizes as JSON in quotes, such as sizes='[1, 2]', or give sizes= once for each item"),
+        ("point=x", """write point as JSON in quotes, such as point='{"name": "value"}'"""),
+        ("count=x", ""),
+        ("sizes=[true]", ""),
+    ],
+)
+def test_a_list_or_an_object_that_was_typed_as_text_is_told_how_it_is_typed_and_that_is_taken(word: str, how: str) -> None:
+    given = gather(TOOL, [word], None)
+    assert isinstance(given, dict) and misread(TOOL, given, list(given)) == how
+    if how:
+        right = gather(TOOL, shlex.split(how.partition("such as ")[2].partition(", or")[0]), None)
+        assert isinstance(right, dict) and misread(TOOL, right, list(right)) == ""
+
+
+def test_json_that_breaks_off_is_told_how_its_input_is_typed() -> None:
+    for word, how in (("sizes:=[1,a]", "sizes='[1, 2]'"), ("text:=a", "text=TEXT")):
+        with pytest.raises(ParsingError) as caught:
+            gather(TOOL, [word], None)
+        assert how in caught.value.hint

@@ -25,6 +25,7 @@ from vespe.projects.workspace import open_workspace
 from vespe.records import dataclass
 
 F = TypeVar("F", bound=Callable[..., Any])
+_SCRIPT: Final = """--provider simulated --script FILE, where FILE holds the model's turns, such as {"turns": [{"text": "Hi."}]}"""
 _POSITIVE: Final = click.IntRange(min=1)
 
 
@@ -66,9 +67,14 @@ _OPTIONS: Final = (
     ),
     click.option("--strict", is_flag=True, help="Show tools in OpenAI's strict mode, where their schemas allow it."),
     click.option(
-        "--max-iterations", type=_POSITIVE, default=MAX_ITERATIONS, show_default=True, help="Rounds of calls; then it must answer."
+        "--max-iterations",
+        type=_POSITIVE,
+        metavar="N",
+        default=MAX_ITERATIONS,
+        show_default=True,
+        help="Rounds of calls; then it must answer.",
     ),
-    click.option("--max-calls", type=_POSITIVE, default=MAX_CALLS, show_default=True, help="Calls that may run."),
+    click.option("--max-calls", type=_POSITIVE, metavar="N", default=MAX_CALLS, show_default=True, help="Calls that may run."),
     click.option("--max-calls-per-tool", type=_POSITIVE, metavar="N", help="Calls of one and the same tool that may run."),
     click.option("--max-seconds", type=click.FloatRange(0, min_open=True), metavar="S", help="Time on the clock for all of it."),
     click.option("--max-tokens", type=_POSITIVE, metavar="N", help="Tokens, prompts and answers together, as the provider counts them."),
@@ -136,9 +142,7 @@ class Wanted:
             hint = f"--provider {' or '.join(provider_names())}; `vespe config set agent.provider NAME` makes one the default"
             raise errors.UsageError("say where the model is", hint=hint)
         if (name == "simulated") != (self.script is not None):
-            raise errors.UsageError(
-                "--script goes with --provider simulated, and that needs one", hint="--provider simulated --script FILE"
-            )
+            raise errors.UsageError("--script goes with --provider simulated, and that needs one", hint=_SCRIPT)
         named = ((transcript.provider, transcript.model), (user.agent.get("provider"), user.agent.get("model", "")))
         model = self.model or next((model for provider, model in named if provider == name and model), "")
         make = provider_class(name)

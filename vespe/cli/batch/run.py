@@ -30,12 +30,14 @@ _EVERY_ON_A_TERMINAL_S: Final = 0.2
 @click.argument("source", metavar="[IN.jsonl|IN.csv|-]", default="-")
 @click.option("-o", "--output", metavar="OUT.jsonl", help="Where the outcomes go; default: stdout.")
 @click.option("--on", "engine", metavar="ENGINE", default="local", help="local, dask[://HOST:PORT] or ray[://HOST:PORT]; default: local.")
-@click.option("--jobs", type=click.IntRange(1, 10_000), help="Calls at the same time; default: one for each core.")
+@click.option("--jobs", type=click.IntRange(1, 10_000), metavar="N", help="Calls at the same time; default: one for each core.")
 @click.option("--id", "id_field", metavar="FIELD", help="The member of each input that is its id, and not an argument; default: its line.")
-@click.option("--retries", type=click.IntRange(0, 100), default=0, help="Tries after a failure, if the tool is read-only or idempotent.")
+@click.option(
+    "--retries", type=click.IntRange(0, 100), metavar="N", default=0, help="Tries after a failure, if the tool is read-only or idempotent."
+)
 @click.option("--resume", is_flag=True, help="Go on with the output of a batch that was ended: what has its line is not called again.")
 @click.option("--ordered", is_flag=True, help="Write the outcomes in the order of the inputs.")
-@click.option("--limit", type=click.IntRange(1), help="Only the first N inputs.")
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="Only the first N inputs.")
 @click.option("--csv", "is_csv", is_flag=True, default=None, help="Read the input as CSV, whatever its name.")
 @click.option("--timeout", type=click.FloatRange(0, MAX_TIMEOUT_S, min_open=True), metavar="S", help="The deadline of each call.")
 @options.trust_option

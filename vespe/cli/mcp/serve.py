@@ -32,7 +32,7 @@ from vespe.projects.workspace import open_workspace
     "--ask", type=click.Choice(["deny", "allow"]), default="deny", show_default=True,
     help="What becomes of calls that your approvals.ask is about: nobody can be asked here.",
 )  # fmt: skip
-@click.option("--max-calls", type=click.IntRange(1, 256), default=MAX_CALLS, show_default=True, help="Calls that run at once.")
+@click.option("--max-calls", type=click.IntRange(1, 256), metavar="N", default=MAX_CALLS, show_default=True, help="Calls that run at once.")
 @click.option("--log-arguments", is_flag=True, help="Keep the arguments of calls in the log, not only their digest.")
 @click.option(
     "--kit-dir", metavar="DIR", type=click.Path(file_okay=False, exists=True),

@@ -1,7 +1,7 @@
 """A tool's arguments from the command line: KEY=VALUE typed by the schema, KEY:=JSON, KEY=@FILE, --args."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from vespe import defaults, errors
 from vespe.calls.path import parsed_arguments
@@ -74,6 +74,33 @@ def _text_of(args: str) -> bytes:
     return args.encode("utf-8", "surrogateescape")
 
 
+def how(tool: Tool, key: str) -> str:
+    """Say how the value of an input is typed."""
+    facts = _property(tool, key)
+    types = _types(facts, tool.input_schema)
+    if "array" in types:
+        sample = _sample(_items(facts, tool.input_schema), tool.input_schema)
+        return f"write {key} as JSON in quotes, such as {key}='[{sample}]', or give {key}= once for each item"
+    if "object" in types:
+        return f"""write {key} as JSON in quotes, such as {key}='{{"name": "value"}}'"""
+    return "" if types and "string" not in types else f"write {key}=TEXT for plain text"
+
+
+def misread(tool: Tool, given: JsonObject, keys: Iterable[str]) -> str:
+    """Return `how` the first of the inputs `keys` is typed that came as text and is none; "" where none did."""
+    for key in keys:
+        values = given.get(key)
+        types = _types(_property(tool, key), tool.input_schema)
+        if {"array", "object"} & set(types) and any(isinstance(one, str) for one in (values if isinstance(values, list) else [values])):
+            return how(tool, key)
+    return ""
+
+
+def _sample(schema: JsonValue, root: JsonObject) -> str:
+    known = {"integer": "1, 2", "number": "1, 2", "boolean": "true, false", "object": '{"name": "value"}', "array": "[]"}
+    return next((known[kind] for kind in _types(schema, root) if kind in known), '"a", "b"')
+
+
 def _pair(tool: Tool, word: str) -> tuple[str, JsonValue]:
     key, equals, text = word.partition("=")
     if not equals or not key.rstrip(":") or not key.isprintable():
@@ -82,7 +109,7 @@ def _pair(tool: Tool, word: str) -> tuple[str, JsonValue]:
         try:
             return key[:-1], strict_json.parse_json(text, limit=defaults.MAX_ARGUMENT_BYTES)
         except errors.InvalidDocument as error:
-            raise errors.ParsingError(f"the JSON after {key}= {error.reason}", hint=f"write {key[:-1]}=TEXT for plain text") from None
+            raise errors.ParsingError(f"the JSON after {key}= {error.reason}", hint=how(tool, key[:-1])) from None
     if text.startswith("@"):
         text = _file(text[1:], hint=f"""to say a text that begins with @: {key}:='"{text}"'""").decode("utf-8", "surrogateescape")
     return key, typed(text, _property(tool, key), tool.input_schema)
@@ -156,8 +183,11 @@ def _structured(text: str, schema: JsonValue, root: JsonObject) -> JsonValue:
             return text
     if "array" not in _types(schema, root):
         return text
-    items: JsonValue = next((b["items"] for b in _branches(schema, root) if isinstance(b.get("items"), dict)), {})
-    return [typed(text, items, root)]
+    return [typed(text, _items(schema, root), root)]
+
+
+def _items(schema: JsonValue, root: JsonObject) -> JsonValue:
+    return next((branch["items"] for branch in _branches(schema, root) if isinstance(branch.get("items"), dict)), {})
 
 
 def _number(text: str) -> int | float | None:

@@ -11,7 +11,7 @@ from vespe.cli import boundary, options, report
 from vespe.cli.tool import arguments
 from vespe.cli.waiting import waiting
 from vespe.documents import strict_json
-from vespe.models import Call, Outcome
+from vespe.models import Call, JsonObject, Outcome, Tool
 from vespe.projects.workspace import open_workspace
 from vespe.tools.fields import MAX_TIMEOUT_S
 
@@ -80,7 +80,15 @@ def command(
         inputs = given if isinstance(given, dict) else strict_json.parse_object(given, path="--args")
         examples.keep_example(tool, inputs, outcome.result)
         report.note(f"kept the call among the examples of {tool.name}")
-    return _answer(outcome, as_json)
+    return _answer(outcome, as_json, how=_how(tool, given, outcome))
+
+
+def _how(tool: Tool, given: JsonObject | bytes, outcome: Outcome) -> str:
+    """Say how an input is typed whose value was refused; "" where the call was taken, or came as JSON."""
+    if outcome.error is None or not isinstance(given, dict):
+        return ""
+    pointers = [str(found["pointer"]) for found in outcome.error.details.get("violations", ())]
+    return arguments.misread(tool, given, [pointer.split("/")[1] for pointer in pointers if pointer])
 
 
 def _page(context: click.Context) -> int:
@@ -92,15 +100,15 @@ def _nameless(context: click.Context, name: str | None) -> int:
     raise click.UsageError(f"put the tool's name before {name}" if name else "Missing argument 'NAME'", context)
 
 
-def _answer(outcome: Outcome, as_json: bool) -> int:
+def _answer(outcome: Outcome, as_json: bool, *, how: str = "") -> int:
     if as_json:
         report.emit_json(outcome.to_dict())
     else:
-        _show(outcome)
+        _show(outcome, how)
     return boundary.CODES.get(outcome.error.code, boundary.EXIT_FAILED) if outcome.error else 0
 
 
-def _show(outcome: Outcome) -> None:
+def _show(outcome: Outcome, how: str) -> None:
     logs = outcome.logs or (outcome.error.details.get("logs") if outcome.error else "")
     if logs:
         report.say(str(logs).removesuffix("\n"))
@@ -109,7 +117,7 @@ def _show(outcome: Outcome) -> None:
     if outcome.error is not None:
         report.error(outcome.error.message, outcome.error.hint)
         if outcome.error.code == errors.InvalidArguments.code:
-            report.next_step(f"`vespe tool run {outcome.tool} --help` shows what it takes")
+            report.next_step(f"{how}; " * bool(how) + f"`vespe tool run {outcome.tool} --help` shows what it takes")
     else:
         report.emit_result(outcome.result)
     if outcome.output_file:

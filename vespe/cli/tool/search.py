@@ -20,7 +20,7 @@ _MAX_FILE_BYTES = 64 * 1024 * 1024
 
 @click.command("search", epilog='Example: vespe tool search "append a line to a file"')
 @click.argument("query", required=False)
-@click.option("--limit", type=click.IntRange(1, 1000), default=search.LIMIT, show_default=True, help="How many tools to show.")
+@click.option("--limit", type=click.IntRange(1, 1000), metavar="N", default=search.LIMIT, show_default=True, help="How many tools to show.")
 @click.option("--eval", "cases", metavar="FILE", help="Judge the search by a file of queries and the tools that are right for each.")
 @options.project_option
 @options.json_option

@@ -1,6 +1,7 @@
 """`vespe tool show`: one tool, in Vespe's own or a model API's shape."""
 
 import sys
+from typing import Final
 
 import click
 
@@ -41,7 +42,7 @@ def _show(tool: Tool) -> None:
     report.emit(f"  uid   {tool.uid}")
     report.emit(f"  path  {tool.directory}")
     for effect, why in effects_of(tool).items():
-        report.emit(f"  call  {effect}: {why}")
+        report.emit(f"  does  {effect}: {why}")
     report.emit(f"\n{_wrapped(tool.description)}\n")
     properties = tool.input_schema.get("properties", {})
     required = tool.input_schema.get("required", [])
@@ -68,6 +69,9 @@ def _wrapped(text: str, indent: str = "") -> str:
     return click.wrap_text(text, width=shutil.get_terminal_size().columns, initial_indent=indent, subsequent_indent=indent * 3)
 
 
+_PLURAL: Final = ("string", "number", "integer", "boolean", "object", "array")
+
+
 def kind(schema: JsonObject) -> str:
     """Say in a few words what a schema asks for."""
     if "enum" in schema:
@@ -78,4 +82,4 @@ def kind(schema: JsonObject) -> str:
     types = schema.get("type", "any value")
     named = " or ".join(map(str, types)) if isinstance(types, list) else str(types)
     items = schema.get("items")
-    return f"{named} of {kind(items)}" if isinstance(items, dict) and types == "array" else named
+    return named.replace("array", f"array of {kind(items)}s", 1) if isinstance(items, dict) and kind(items) in _PLURAL else named

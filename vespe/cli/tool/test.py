@@ -173,3 +173,5 @@ def _summarise(tools: Sequence[Tool], results: Sequence[ExampleResult], *, as_js
         report.error(f"{result.tool} {_why(result)}")
     untested = f"; {len(without)} without examples: {', '.join(without)}" if without else ""
     report.note(f"{len(results) - len(failed)} passed, {len(failed)} failed, {report.count(len(tools), 'tool')}{untested}")
+    if without and not results:
+        report.next_step("`vespe tool run NAME KEY=VALUE --save-example` keeps a call as an example")
