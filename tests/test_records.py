@@ -46,7 +46,19 @@ Ours, Plain = LATER(**OPTIONS)(point_class()), dataclasses.dataclass(**OPTIONS)(
 Ours.__qualname__ = "Ours"
 
 
-@pytest.fixture(params=[LATER, dataclasses.dataclass], ids=["later", "standard"])
+def old(**options: bool) -> Any:
+    """The decorator, and a class that has made so many objects that it has compiled how."""
+
+    def decorated(cls: type) -> Any:
+        made = LATER(**options)(cls)
+        for number in range(20):
+            made(number)
+        return made
+
+    return decorated
+
+
+@pytest.fixture(params=[LATER, old, dataclasses.dataclass], ids=["later", "later, after many", "standard"])
 def made(request: pytest.FixtureRequest) -> Any:
     """The class by either decorator, made anew, so that nothing was asked of it before."""
     return request.param(**OPTIONS)(point_class())
@@ -71,6 +83,27 @@ def test_a_wrong_argument_is_refused_by_name(made: Any) -> None:
             with pytest.raises(TypeError, match=word):
                 made(**arguments)
     assert made(x=1).x == 1
+
+
+def sized_class() -> Any:
+    class Sized:
+        x: int
+        tags: list[str] = dataclasses.field(default_factory=list)
+        size: int = dataclasses.field(default=1)
+
+    return Sized
+
+
+@pytest.mark.parametrize("decorator", [LATER, dataclasses.dataclass], ids=["later", "standard"])
+def test_the_first_objects_and_those_after_them_are_made_alike(decorator: Any) -> None:
+    made = decorator(**OPTIONS)(sized_class())
+    sub = type("Sub", (made,), {"__slots__": ()})
+    for _ in range(30):
+        assert (made(1).x, made(1).tags, made(1, ["a"]).tags, made(1, size=2).size, sub(x=4).x) == (1, [], ["a"], 2, 4)
+        assert made(1).tags is not made(1).tags
+        for args, kwargs in (((), {}), ((1, [], 2, 3), {}), ((1,), {"x": 2}), ((1,), {"z": 2})):
+            with pytest.raises(TypeError, match="argument"):
+                decorator(**OPTIONS)(sized_class())(*args, **kwargs)
 
 
 def test_two_of_equal_values_are_equal_and_what_is_not_compared_does_not_count(made: Any) -> None:

@@ -1,8 +1,9 @@
 """Frozen dataclasses that cost a command little: `from vespe.records import dataclass`.
 
 The standard library compiles some six functions for each dataclass while its module is imported, about 0.4 ms a class; most
-commands make no object of most classes. Here `__init__` is compiled when the first object is made. The rest comes from the
-standard library when it is first asked for: how two objects compare, what is printed, what `dataclasses.fields` returns.
+commands make no object of most classes, and few of the others. Here `__init__` is compiled when many objects were made. The
+rest comes from the standard library when it is first asked for: how two objects compare, what is printed, what
+`dataclasses.fields` returns.
 """
 
 import dataclasses
@@ -16,6 +17,8 @@ _LATER: Final = ("__repr__", "__eq__", "__hash__")
 _RECORDS: Final = ({"frozen": True, "slots": True}, {"frozen": True, "slots": True, "kw_only": True})
 _NEW: Final = object()
 """Stands in a signature for a default that is made anew for each object."""
+_FEW: Final = 16
+"""How many objects of a class are made by hand: to compile `__init__` takes as long as some thirty."""
 
 
 class _Asked:
@@ -48,10 +51,10 @@ def _record(cls: type, kw_only: bool) -> type:
 
     def plain(**options: bool) -> Any:
         body = {"__annotations__": annotations, "__module__": cls.__module__, "__qualname__": cls.__qualname__, "__doc__": cls.__doc__}
-        return dataclasses.dataclass(frozen=True, kw_only=kw_only, **options)(type(cls.__name__, (), body | defaults))
+        return dataclasses.dataclass(**{"frozen": True, "kw_only": kw_only} | options)(type(cls.__name__, (), body | defaults))
 
     asked = {
-        "__dataclass_fields__": lambda: plain(init=False, repr=False, eq=False).__dataclass_fields__,
+        "__dataclass_fields__": lambda: plain(frozen=False, init=False, repr=False, eq=False).__dataclass_fields__,
         "__dataclass_params__": lambda: plain().__dataclass_params__,
         "__signature__": lambda: inspect.signature(plain()),
     }
@@ -65,9 +68,12 @@ def _record(cls: type, kw_only: bool) -> type:
         | own,
     )
 
+    few = iter(range(_FEW))
+
     def __init__(self: object, /, *args: Any, **kwargs: Any) -> None:
-        made.__init__ = _constructor(made, defaults, kw_only)
-        made.__init__(self, *args, **kwargs)
+        if next(few, None) is None or (kw_only and args) or not _set_by_hand(self, names, defaults, args, kwargs):
+            made.__init__ = _constructor(made, defaults, kw_only)
+            made.__init__(self, *args, **kwargs)
 
     made.__init__ = __init__
     return made  # type: ignore[no-any-return]  # it is Any, so that its methods can be set
@@ -80,6 +86,28 @@ def _later(name: str, plain: Callable[..., Any]) -> Callable[..., Any]:
         return compiled(self, *args)
 
     return method
+
+
+def _set_by_hand(self: Any, names: tuple[str, ...], defaults: dict[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Set the slots of an object; False where the compiled `__init__` must, which has the words for what does not fit."""
+    given, values = kwargs | dict(zip(names, args, strict=False)), []
+    if len(given) != len(args) + len(kwargs):
+        return False
+    for name in names:
+        value = defaults.get(name, dataclasses.MISSING)
+        if isinstance(value, dataclasses.Field):
+            if not value.init:
+                return False
+            make: Any = value.default_factory
+            value = value.default if make is dataclasses.MISSING or name in given else make()
+        values.append(given.pop(name, value))
+    if given or any(value is dataclasses.MISSING for value in values):
+        return False
+    for name, value in zip(names, values, strict=True):
+        object.__setattr__(self, name, value)
+    if hasattr(self, "__post_init__"):
+        self.__post_init__()
+    return True
 
 
 def _constructor(made: Any, defaults: dict[str, Any], kw_only: bool) -> Any:

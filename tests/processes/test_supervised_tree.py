@@ -77,13 +77,37 @@ os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
 """
 
 
+SHELL_PEEK = """pid=$PPID
+while :; do
+  if (: < /proc/$pid/environ) 2> /dev/null; then echo read; else echo denied; fi
+  tr '\\0' ' ' < /proc/$pid/cmdline; echo
+  [ "$pid" = "$0" ] && break
+  pid=$(sed -n 's/^PPid:[^0-9]*//p' /proc/$pid/status)
+done"""
+
+
+def _run(tool: str, at: Path) -> str:
+    """Return what a command says whose process has a key in its environment, and no rights of root's."""
+    argv = [sys.executable, "-c", WITHOUT_CAPABILITIES, "-m", "vespe", "tool", "run", tool, "--args", "-"]
+    with subprocess.Popen(argv, cwd=at, env={**os.environ, "KEY": "sk-of-the-user"}, stdin=-1, stdout=-1) as process:
+        said, _ = process.communicate(b'{"vespe": %d}' % process.pid, timeout=ondisk.PATIENCE_S)
+    return said.decode()
+
+
+SCHEMA = {"type": "object", "properties": {"vespe": {"type": "integer"}}}
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_p33_a_tool_cannot_read_the_environment_of_vespe_nor_of_its_supervisor(home: Path, tmp_path: Path) -> None:
     assert ondisk.vespe("init", str(tmp_path)).returncode == 0
-    ondisk.python_tool(
-        tmp_path / ".vespe/tools/tool-peek", "peek", PEEK.strip(), schema={"type": "object", "properties": {"vespe": {"type": "integer"}}}
-    )
-    argv = [sys.executable, "-c", WITHOUT_CAPABILITIES, "-m", "vespe", "tool", "run", "peek", "--args", "-"]
-    with subprocess.Popen(argv, cwd=tmp_path, env={**os.environ, "KEY": "sk-of-the-user"}, stdin=-1, stdout=-1) as process:
-        said, _ = process.communicate(b'{"vespe": %d}' % process.pid, timeout=ondisk.PATIENCE_S)
-    assert json.loads(said) == ["denied"] * 3
+    ondisk.python_tool(tmp_path / ".vespe/tools/tool-peek", "peek", PEEK.strip(), schema=SCHEMA)
+    assert json.loads(_run("peek", tmp_path)) == ["denied"] * 3
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_p33_nor_can_a_program_whose_supervisor_is_a_fork_of_vespe(home: Path, tmp_path: Path) -> None:
+    assert ondisk.vespe("init", str(tmp_path)).returncode == 0
+    program = {"type": "shell_command", "entrypoint": "sh", "args": {"argv": ["-c", SHELL_PEEK, "{vespe}"]}}
+    ondisk.write_tool(tmp_path / ".vespe/tools/tool-peek", "peek", implementation=program, schema=SCHEMA)
+    lines = _run("peek", tmp_path).split("\n")
+    assert lines[::2][:3] == ["denied"] * 3 and all(" -m vespe tool run " in line for line in lines[1:6:2])

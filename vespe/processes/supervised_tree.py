@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from vespe import defaults
 from vespe.errors import InvalidArguments, StorageError
@@ -200,13 +200,16 @@ class Supervised:
         if signals.in_command():
             _hide_memory()
         theirs: list[int] = []
-        fed = {"control": b"" if self.lease else boot_message(SUPERVISOR, command), "stdin": stdin}
+        forked = self.lease is None and not command["boot"] and _can_fork()
+        fed = {"control": b"" if self.lease or forked else boot_message(SUPERVISOR, command), "stdin": stdin}
         try:
             for name in ("control", "status", "stderr", "stdin", "stdout", "result"):
                 theirs.append(self._pipe(name, fed.get(name, b""), cap_bytes))
             if sandbox is not None and sandbox.connect is not None:
                 theirs.append(self._channel(sandbox.connect))
-            if self.lease is None:
+            if forked:
+                self.supervisor = os.fork() or _become_supervisor(command, theirs)
+            elif self.lease is None:
                 self._spawn(command, theirs)
             else:
                 with contextlib.suppress(OSError):  # it is gone: the status pipe says that nothing has begun
@@ -322,6 +325,27 @@ class Supervised:
         elif not whole:
             lease.wait_for_the_end()
         lease.give_back(whole=whole)
+
+
+def _can_fork() -> bool:
+    """Whether a supervisor can be a fork of this process, in place of an interpreter: in our own command, while it has one thread."""
+    from vespe.processes import supervisor
+
+    return signals.in_command() and supervisor.is_single()
+
+
+def _become_supervisor(command: dict[str, Any], theirs: Sequence[int]) -> NoReturn:
+    """Be what `_spawn` starts: with no descriptors but these, in a process group of its own."""
+    from vespe.processes import supervisor
+
+    try:
+        os.setpgid(0, 0)  # from its first moment a terminal's Ctrl-C is ours alone
+        for number, fd in enumerate(theirs):
+            os.dup2(fd, number)
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())
+        supervisor.main(command)
+    finally:
+        os._exit(1)
 
 
 def _end_from_here(pid: int, group: int) -> None:
