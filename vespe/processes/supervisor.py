@@ -1,8 +1,7 @@
 """The subreaper of one call: starts its process, says how it ended, and lets no descendant outlive the call."""
 
-# supervised_tree.py runs this in an interpreter of its own (`-I -S -B`), or in a fork of Vespe's command; it imports nothing of
-# Vespe. Each millisecond here is one of every call: `_signal` and `_ctypes` instead of `signal` and `ctypes` save 4 ms each
-# beside the 7 of an empty start.
+# This runs in an interpreter of its own (`-I -S -B`), or in a fork of Vespe's command; it imports nothing of Vespe. Each millisecond here
+# is one of every call: `_signal` and `_ctypes` instead of `signal` and `ctypes` save 4 ms each beside the 7 of an empty start.
 #
 # Descriptors: 0 control (from Vespe), 1 status (to Vespe), 2 stderr, 3 stdin, 4 stdout, 5 result of the tool, 6 channel of a proxy.
 # Control: after the command at most one line, the grace in seconds with which to end the tree; its end of file means that Vespe has
