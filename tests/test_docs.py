@@ -149,10 +149,15 @@ def test_every_promised_name_stands_on_the_page_of_the_python_api() -> None:
 
 
 def test_what_a_program_uses_most_has_an_example_in_its_docstring() -> None:
-    """Errors, the vendors' classes and what others return are shown in the examples of those that use them."""
-    wanted = {name for title in ("Functions as tools", "Projects", "In this process", "Agents") for name in render_api.GROUPS[title]}
+    """Errors and what others return are shown in the examples of those that use them."""
+    wanted = {
+        name
+        for title in ("Functions as tools", "Projects", "In this process", "Agents", "Providers", "Handlers and streams")
+        for name in render_api.GROUPS[title]
+    }
     shown = {name for name in wanted if "```python" in (inspect.getdoc(getattr(package, name)) or "")}
     page = render_api.PAGE.read_text(encoding="utf-8")
     examples = " ".join(body for _, _, body in FENCE.findall(page))
-    returned = {"ToolFunction", "ToolOptions", "ToolImplementation", "RunResult", "Question", "serve_http"}
+    returned = {"ToolFunction", "ToolOptions", "ToolImplementation", "RunResult", "serve_http", "LLMProvider", "ToolHandler"}
+    returned |= {"StreamContext", "StreamingRequest", "StreamResult", "StreamEvent"}
     assert {name for name in wanted - shown if not re.search(rf"\b{name}\b", examples)} <= returned

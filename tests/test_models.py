@@ -95,6 +95,7 @@ def test_a_good_outcome_unwraps_to_its_result_and_a_failed_one_raises_the_class_
     with pytest.raises(TimedOut, match="too slow") as caught:
         failed.unwrap()
     assert (caught.value.hint, caught.value.details, caught.value.__notes__) == ("wait", {"seconds": 1}, ["hint: wait"])
+    assert caught.value.seconds == 1
 
 
 @pytest.mark.parametrize("code", ["denied", "max_calls_per_tool", "nobody_knows"])

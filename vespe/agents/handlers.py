@@ -55,6 +55,14 @@ class ClaudeHandler(_Handler):
     """Handles answers of Anthropic's Messages API; see `ToolHandler`.
 
     A request goes on with the assistant's turn and one user turn of `tool_result` blocks.
+
+    ```python
+    from vespe import ClaudeHandler, Tool
+
+    tool = Tool(uid="", name="add", description="Add.", input_schema={"type": "object", "properties": {"a": {"type": "integer"}}})
+    payload = ClaudeHandler().prepare_payload({"model": "claude-sonnet-4-5", "max_tokens": 99, "messages": []}, [tool], "")
+    assert payload["tools"][0]["name"] == "add"
+    ```
     """
 
     processor = ClaudeStreamingProcessor
@@ -105,6 +113,14 @@ class OllamaHandler(_Handler):
     """Handles answers of Ollama's `/api/chat`; see `ToolHandler`.
 
     A request goes on with the assistant's message and one tool message for each call.
+
+    ```python
+    from vespe import OllamaHandler, Tool
+
+    tool = Tool(uid="", name="add", description="Add.", input_schema={"type": "object", "properties": {"a": {"type": "integer"}}})
+    payload = OllamaHandler().prepare_payload({"model": "qwen3", "messages": []}, [tool], "")
+    assert payload["tools"][0]["function"]["name"] == "add"
+    ```
     """
 
     processor = OllamaStreamingProcessor

@@ -81,6 +81,14 @@ class ReplayProvider:
 
     Raises InvalidDocument where the file is not a recording, Diverged at the first request that is another one; with `compare` off
     requests are not looked at.
+
+    ```python
+    from vespe import Agent, RecordingProvider, ReplayProvider, SimulatedProvider, Toolset
+
+    model = RecordingProvider(SimulatedProvider({"turns": [{"text": "Hello."}]}), "hello.jsonl")
+    Agent(model, tools=Toolset()).run("Hi")
+    assert Agent(ReplayProvider("hello.jsonl"), tools=Toolset()).run("Hi").text == "Hello."
+    ```
     """
 
     create_message = turns.create_message

@@ -24,7 +24,23 @@ ONCE, SESSION, PROJECT = "once", "session", "project"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """A call that somebody must allow: the tool, the inputs as they would run, and why it is asked."""
+    """A call that somebody must allow: the tool, the inputs as they would run, and why it is asked.
+
+    ```python
+    from vespe import Agent, AgentOptions, Answer, Question, SimulatedProvider, Toolset
+
+    def double(n: int) -> int:
+        \"""Double a number.\"""
+        return 2 * n
+
+    def small_ones(question: Question) -> Answer:
+        return Answer(allowed=question.inputs["n"] < 100)
+
+    model = SimulatedProvider({"turns": [{"tool_calls": [{"name": "double", "arguments": {"n": 21}}]}, {"text": "Done."}]})
+    run = Agent(model, tools=Toolset(double), options=AgentOptions(ask=small_ones)).run("Double 21.")
+    assert run.calls[0].outcome.result == 42
+    ```
+    """
 
     tool: Tool
     inputs: JsonObject

@@ -32,7 +32,18 @@ def call(tool: Callable[..., Any] | FunctionTool, /, **arguments: Any) -> Outcom
 
 
 async def acall(tool: Callable[..., Any] | FunctionTool, /, **arguments: Any) -> Outcome:
-    """Run a function as the tool that it is, in the caller's event loop; see `call`."""
+    """Run a function as the tool that it is, in the caller's event loop; see `call`.
+
+    ```python
+    import asyncio
+    from vespe.testing import acall
+
+    async def double(n: int) -> int:
+        return 2 * n
+
+    assert asyncio.run(acall(double, n=21)).unwrap() == 42
+    ```
+    """
     tools = Toolset(tool)
     return await tools.acall(next(iter(tools.tools)), **arguments)
 

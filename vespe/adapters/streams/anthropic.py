@@ -20,6 +20,15 @@ class ClaudeStreamingProcessor:
     A body may hold several messages: the calls of all of them are told and listed, `message()` and `native_message()` are
     the last one's, and only its calls are still to be answered. What the vendor runs itself (`server_tool_use`,
     `mcp_tool_use`) is not a call of ours. `done` comes with `close()`.
+
+    ```python
+    from vespe import ClaudeStreamingProcessor
+
+    answer = ClaudeStreamingProcessor()
+    answer.feed(b'data: {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": "Hi."}}\\n\\n')
+    answer.close()
+    assert answer.message()["content"] == "Hi."
+    ```
     """
 
     feed = outcomes.feed

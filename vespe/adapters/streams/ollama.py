@@ -21,6 +21,14 @@ class OllamaStreamingProcessor:
     """Gathers one answer of Ollama's `/api/chat`, streamed or whole; see `streams.base.StreamingProcessor`.
 
     Calls come whole, so none is ever cut; one without an id gets one at once. It ends with the line that says `done`.
+
+    ```python
+    from vespe import OllamaStreamingProcessor
+
+    answer = OllamaStreamingProcessor()
+    answer.feed(b'{"message": {"role": "assistant", "content": "Hi."}, "done": true}\\n')
+    assert answer.message()["content"] == "Hi."
+    ```
     """
 
     update_response = outcomes.update_response

@@ -20,6 +20,14 @@ class GptStreamingProcessor:
 
     It ends on `[DONE]`, which may be missing; it is complete where that or a finish reason came. Calls that come after a
     finish reason count. An error ends the gathering: what comes behind it could change what was gathered.
+
+    ```python
+    from vespe import GptStreamingProcessor
+
+    answer = GptStreamingProcessor()
+    events = answer.feed(b'data: {"choices": [{"index": 0, "delta": {"content": "Hi."}}]}\\n\\ndata: [DONE]\\n\\n')
+    assert events[0].text == "Hi." and answer.message()["content"] == "Hi."
+    ```
     """
 
     feed = outcomes.feed

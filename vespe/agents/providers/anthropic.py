@@ -81,6 +81,13 @@ class AnthropicProvider(EndpointProvider):
     """Asks an endpoint that speaks Anthropic's Messages API.
 
     The key is ANTHROPIC_API_KEY's where none is said; `base_url` may be given with or without `/v1`. See `EndpointProvider`.
+
+    ```python
+    from vespe import AnthropicProvider
+
+    model = AnthropicProvider("claude-sonnet-4-5", api_key="a key, where the environment has none")
+    assert model.api == "anthropic"
+    ```
     """
 
     name = api = "anthropic"

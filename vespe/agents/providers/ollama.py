@@ -67,6 +67,13 @@ class OllamaProvider(EndpointProvider):
     """Asks Ollama, on this machine or at `base_url`, which may be given with or without `/api`.
 
     It needs no key; one in OLLAMA_API_KEY, or what `api_key_env` names, is sent along. See `EndpointProvider`.
+
+    ```python
+    from vespe import OllamaProvider
+
+    model = OllamaProvider("qwen3")
+    assert model.api == "ollama"
+    ```
     """
 
     name = api = "ollama"

@@ -51,6 +51,13 @@ class OpenAIProvider(EndpointProvider):
 
     The key is OPENAI_API_KEY's where none is said. `base_url` may be given with or without `/v1`: without a path, `/v1` is meant. See
     `EndpointProvider`.
+
+    ```python
+    from vespe import OpenAIProvider
+
+    model = OpenAIProvider("qwen3", base_url="http://127.0.0.1:8000", api_key="any")  # a server of your own
+    assert model.api == "openai"
+    ```
     """
 
     name = api = "openai"
