@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from vespe.files.log_file import OLD, LogFile
+from vespe.files.watch import Watch
 
 
 @pytest.mark.parametrize("kept", [False, True])
@@ -42,3 +43,36 @@ def test_nothing_stays_open_unless_it_is_kept(tmp_path: Path) -> None:
     before = set(os.listdir("/proc/self/fd"))
     LogFile(str(tmp_path / "log"), limit=100).append(b"x")
     assert set(os.listdir("/proc/self/fd")) == before
+
+
+@pytest.mark.parametrize("taken", ["moved", "removed", "with its directory"])
+def test_a_watched_file_that_is_taken_away_is_opened_again_for_the_next_line(tmp_path: Path, taken: str) -> None:
+    path = tmp_path / "private" / "log"
+    log = LogFile(str(path), limit=1000, kept=True, watch=Watch())
+    for _ in range(60):
+        log.append(b"one")
+    if taken == "removed":
+        path.unlink()
+    else:
+        (path if taken == "moved" else path.parent).rename(tmp_path / "gone")
+    log.append(b"two")
+    assert path.read_bytes() == b"two\n"
+    log.close()
+    log.append(b"three")
+    assert path.read_bytes() == b"two\nthree\n"
+    log.close()
+
+
+def test_a_watched_file_that_another_writes_to_keeps_lines_whole_and_is_rotated(tmp_path: Path) -> None:
+    path, watch = tmp_path / "log", Watch()
+    log = LogFile(str(path), limit=300, kept=True, watch=watch)
+    for _ in range(60):
+        log.append(b"one")
+    with path.open("ab") as other:
+        other.write(b"torn")
+    log.append(b"two")
+    assert path.read_bytes().endswith(b"\none\ntorn\ntwo\n")
+    for _ in range(20):
+        log.append(b"three")
+    assert path.read_bytes() == b"three\n" * 11 and (tmp_path / f"log{OLD}").stat().st_size >= 300
+    log.close()

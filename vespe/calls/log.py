@@ -16,6 +16,7 @@ from vespe.errors import InvalidDocument, StorageError
 from vespe.files import atomic, locations
 from vespe.files.digests import sha256
 from vespe.files.log_file import OLD, LogFile
+from vespe.files.watch import Watch
 from vespe.lazy import pattern
 from vespe.models import JsonObject, JsonValue, Outcome, Tool
 
@@ -35,14 +36,16 @@ class CallLog:
     """The log of one project. It is opened for each line, unless `kept` leaves it open between them, for a process that lives.
 
     `keep_arguments` writes the arguments and not only their digest. `purpose` says why calls are made, where nobody asked for each
-    (`test`, `fuzz`). One may serve several threads; `close` ends a kept one.
+    (`test`, `fuzz`). `watch` tells a kept one when its file is taken away. One may serve several threads; `close` ends a kept one.
     """
 
-    def __init__(self, project_root: str, *, keep_arguments: bool = False, kept: bool = False, purpose: str = "") -> None:
+    def __init__(
+        self, project_root: str, *, keep_arguments: bool = False, kept: bool = False, purpose: str = "", watch: Watch | None = None
+    ) -> None:
         self._root, self._purpose = project_root, purpose
         self._keep_arguments = keep_arguments
         self._said: dict[int, tuple[Tool, str]] = {}
-        self._file = LogFile(_path(project_root), limit=MAX_LOG_BYTES, kept=kept)
+        self._file = LogFile(_path(project_root), limit=MAX_LOG_BYTES, kept=kept, watch=watch)
 
     def append(self, tool: Tool, arguments: JsonValue, *, outcome: Outcome, secrets: Collection[str] = ()) -> str | None:
         """Add one line about a call; never raises: what could not be written is lost, and the answer is a sentence that says so.
@@ -181,7 +184,12 @@ def _now() -> str:
 
 @functools.lru_cache(maxsize=1)
 def _said_time(milliseconds: int) -> str:
-    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(milliseconds // 1000))}.{milliseconds % 1000:03d}Z"
+    return f"{_second(milliseconds // 1000)}.{milliseconds % 1000:03d}Z"
+
+
+@functools.lru_cache(maxsize=1)
+def _second(seconds: int) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
 
 
 def _directory() -> str:

@@ -61,6 +61,8 @@ def _sayable(result: JsonValue, notes: tuple[str, ...]) -> tuple[JsonValue, tupl
         text = _SAID(result)
     except (TypeError, ValueError, RecursionError) as error:
         raise errors.InvalidOutput(f"the result cannot be said in JSON: {error}") from None
+    if text.isascii():
+        return result, notes, text
     repaired = strict_json.repair_surrogates(text)
     if repaired == text:
         return result, notes, text

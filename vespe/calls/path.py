@@ -40,6 +40,7 @@ __all__ = ["CallPath", "as_told", "checked_inputs", "itself", "open_path", "pars
 
 _RAISED: Final = (errors.UsageError, errors.NotFound, errors.InvalidDocument, errors.NotTrusted)
 """There was no call to make: these are raised. Every other failure is an Outcome's error."""
+_UNSTATED: Final = Bounds(defaults.TIMEOUT_S)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -236,7 +237,10 @@ class CallPath:
         if here is None:
             execution = self._execute(tool, inputs, self._context(tool, call, directory, secrets, cancel=attempt.cancel), attempt)
             return finished(tool, execution.result, secrets=attempt.secrets, started=attempt.started, beside=execution)
-        bounds = Bounds(_deadline(call, tool), bool(call.timeout_s or tool.timeout_s), attempt.cancel)
+        if call.timeout_s is None and tool.timeout_s is None and attempt.cancel is None:
+            bounds = _UNSTATED
+        else:
+            bounds = Bounds(_deadline(call, tool), bool(call.timeout_s or tool.timeout_s), attempt.cancel)
         result = await in_process.arun(here, inputs, bounds) if attempt.in_loop else in_process.run(here, inputs, bounds)
         return finished(tool, result, secrets=attempt.secrets, started=attempt.started)
 
@@ -337,13 +341,14 @@ def open_path(
     """Return a path for a process that lives: what it reads it reads again only where that changed, and its log stays open."""
     from vespe.projects.open_project import OpenProject
 
+    live = OpenProject(workspace, environ=environment, trusted=trusted)
     return CallPath(
         workspace=workspace,
         registry=ToolRegistry() if registry is None else registry,
         environment=environment,
         trusted=trusted,
-        live=OpenProject(workspace, environ=environment, trusted=trusted),
-        log=call_log.CallLog(workspace.root, keep_arguments=keep_arguments, kept=True),
+        live=live,
+        log=call_log.CallLog(workspace.root, keep_arguments=keep_arguments, kept=True, watch=live.watch),
         sessions=sessions,
     )
 

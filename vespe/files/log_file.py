@@ -7,6 +7,7 @@ import threading
 from typing import Final
 
 from vespe.files import atomic
+from vespe.files.watch import Watch
 from vespe.processes.signals import in_command, uninterruptible
 
 OLD: Final = ".1"
@@ -16,8 +17,9 @@ OLD: Final = ".1"
 class LogFile:
     """A file that lines are added to: opened for each, or left open between them (`kept`) as long as it is the file at its path."""
 
-    def __init__(self, path: str, *, limit: int, kept: bool = False) -> None:
-        self._path, self._limit, self._kept = path, limit, kept
+    def __init__(self, path: str, *, limit: int, kept: bool = False, watch: Watch | None = None) -> None:
+        self._path, self._limit, self._kept, self._watch = path, limit, kept, watch
+        self._seen = 0
         self._descriptor = -1
         self._inode = self._end = 0
         self._lock = threading.Lock()
@@ -54,6 +56,10 @@ class LogFile:
 
     def _size(self) -> int:
         """Have the file at the path open, not one that another process has rotated or removed, and return its size in bytes."""
+        number = self._watch.number() if self._watch is not None else 0
+        if number and number == self._seen and (size := os.lseek(self._descriptor, 0, os.SEEK_END)) < self._limit:
+            return size
+        self._seen = number if self._watch is not None and self._watch.covers((self._path,), place_only=True) else 0
         try:
             status = os.stat(self._path)
             if status.st_size >= self._limit:
@@ -75,6 +81,7 @@ class LogFile:
                 os.replace(self._path, self._path + OLD)
 
     def _close(self) -> None:
+        self._seen = 0
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1

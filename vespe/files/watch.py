@@ -59,8 +59,11 @@ class Watch:
             self._begin_anew()
         return self._number
 
-    def covers(self, paths: Iterable[str]) -> bool:
-        """Watch these, and every directory that leads to them, from now on; False where a change of one may not be told."""
+    def covers(self, paths: Iterable[str], *, place_only: bool = False) -> bool:
+        """Watch these, and every directory that leads to them, from now on; False where a change of one may not be told.
+
+        With `place_only` what is in them is not watched, only whether they are taken away.
+        """
         self._looks += 1
         if self._looks <= _LOOKS or self._poll is None or self._born != _forks:
             return False
@@ -68,7 +71,7 @@ class Watch:
             if self._descriptor < 0 and not self._open():
                 self._poll = None
                 return False
-            return all(map(self._covers, paths))
+            return all(self._covers(path, place_only) for path in paths)
 
     def _open(self) -> bool:
         self._libc = ctypes.CDLL(None)
@@ -80,12 +83,12 @@ class Watch:
             self._poll.register(self._descriptor, select.POLLIN)
         return self._descriptor >= 0
 
-    def _covers(self, path: str) -> bool:
+    def _covers(self, path: str, place_only: bool) -> bool:
         while not os.path.lexists(path):  # what is not there comes to its directory
             path = os.path.dirname(path)
         if os.path.realpath(path) != path:
             return False
-        kind = _NAMES if os.path.isdir(path) else _CONTENTS
+        kind = 0 if place_only else _NAMES if os.path.isdir(path) else _CONTENTS
         above = [parent for parent in _above(path) if not self._add(parent, _ITSELF)]
         return self._add(path, _ITSELF | kind) and not above
 

@@ -45,8 +45,8 @@ class OpenProject:
 
     def __init__(self, workspace: Workspace, *, environ: Mapping[str, str] | None = None, trusted: bool = False) -> None:
         self.root = workspace.root
-        self._watch = Watch()
-        self.trust = LiveTrust(workspace.config, environ=os.environ if environ is None else environ, trusted=trusted, watch=self._watch)
+        self.watch = Watch()
+        self.trust = LiveTrust(workspace.config, environ=os.environ if environ is None else environ, trusted=trusted, watch=self.watch)
         self._lock = threading.RLock()
         self._user_path = os.path.join(locations.user_config_dir(), defaults.CONFIG_FILE)
         self._user: tuple[Stamp, Workspace, UserConfig] | None = None
@@ -135,7 +135,7 @@ class OpenProject:
             if (self._due or not by_name) and settled(found for _, found in places):
                 if len(self._known) >= _MAX_KNOWN:
                     self._known = {}
-                self._known[name] = _Known(tool, Held(places, self._watch), by_name, bool(workspace.config.active_kits) and not first)
+                self._known[name] = _Known(tool, Held(places, self.watch), by_name, bool(workspace.config.active_kits) and not first)
             return tool
 
 

@@ -16,7 +16,7 @@ from vespe.models import Call, Outcome, Tool
 TOOL = Tool(uid="tool-t", name="t", description="", input_schema={"type": "object"})
 
 
-def answer(call: Call, ending: threading.Event | None) -> Outcome:
+def answer(call: Call, *, cancel: threading.Event | None = None) -> Outcome:
     assert isinstance(call.arguments, dict)
     time.sleep(call.arguments.get("s", 0))
     return Outcome(tool="t", uid="u", result=call.arguments)
@@ -55,9 +55,9 @@ def test_no_more_inputs_are_read_than_are_needed_soon() -> None:
 def test_whoever_stops_reading_ends_the_calls() -> None:
     ended = threading.Event()
 
-    def wait(call: Call, ending: threading.Event | None) -> Outcome:
-        if call.arguments == {"last": True} and ending is not None:
-            ending.wait(60)
+    def wait(call: Call, *, cancel: threading.Event) -> Outcome:
+        if call.arguments == {"last": True}:
+            cancel.wait(60)
             ended.set()
         return Outcome(tool="t", uid="u")
 
@@ -69,7 +69,7 @@ def test_whoever_stops_reading_ends_the_calls() -> None:
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_what_may_not_run_at_all_ends_the_batch(jobs: int) -> None:
-    def refuse(call: Call, ending: threading.Event | None) -> Outcome:
+    def refuse(call: Call, *, cancel: threading.Event | None = None) -> Outcome:
         raise NotTrusted("/somewhere")
 
     with pytest.raises(NotTrusted):

@@ -1,8 +1,8 @@
 """Where a batch runs, and its way into a file: what an earlier run did is not done again."""
 
-import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 
 from vespe.calls.batch.items import Item, ItemOutcome, is_repeatable, unknown
 from vespe.calls.batch.local import Plan, run_batch
@@ -10,7 +10,7 @@ from vespe.calls.batch.outcomes_file import OutcomesFile
 from vespe.calls.path import CallPath
 from vespe.documents.near import meant
 from vespe.errors import UsageError
-from vespe.models import Call, Outcome, Tool
+from vespe.models import Tool
 from vespe.processes.workers import Workers
 
 ENGINES = ("local", "dask", "ray")
@@ -43,12 +43,9 @@ def run_locally(items: Iterable[Item], tool: Tool, path: CallPath, plan: Plan) -
     if not plan.jobs and tool.name in path.registry:
         plan = replace(plan, jobs=1)
 
-    def run(call: Call, ending: threading.Event | None) -> Outcome:
-        return path.run_tool(tool, call, cancel=ending)
-
     with Workers() as workers:
         path = path if path.workers is not None else replace(path, workers=workers)
-        yield from run_batch(items, tool, run, plan)
+        yield from run_batch(items, tool, partial(path.run_tool, tool), plan)
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,13 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from vespe.calls import tracing
 from vespe.calls.batch.items import Item, ItemOutcome, Run, run_item
 from vespe.lazy import concurrent_futures
-from vespe.models import Call, Outcome, Tool
+from vespe.models import Outcome, Tool
 from vespe.processes.signals import uninterruptible
 
 _AHEAD: Final = 4
@@ -36,25 +37,24 @@ class Plan:
         return self.jobs or os.cpu_count() or 1
 
 
-def run_batch(
-    items: Iterable[Item], tool: Tool, run: Callable[[Call, threading.Event | None], Outcome], plan: Plan
-) -> Iterator[ItemOutcome]:
+def run_batch(items: Iterable[Item], tool: Tool, run: Callable[..., Outcome], plan: Plan) -> Iterator[ItemOutcome]:
     """Yield the outcome of each item. Closing the iterator, or an exception in it, ends the calls that run, and waits for their ends.
 
-    What `run` raises (the tool may not run, or is broken) passes through: no call could be made.
+    `run` takes a call, and an event `cancel` that ends it. What it raises (the tool may not run, or is broken) passes through: no call
+    could be made.
     """
     if plan.threads == 1:
         # Between two calls there is none to end, and to watch for that would cost a thread for each call of a function.
-        yield from (_run(item, tool, lambda call: run(call, None), plan) for item in items)
+        yield from map(partial(_run, tool=tool, run=run, plan=plan), items)
         return
     ending = threading.Event()
     waiting: deque[concurrent_futures.Future[ItemOutcome]] = deque()
-    run_one = tracing.carried(_run)
+    run_one = tracing.carried(partial(_run, tool=tool, run=partial(run, cancel=ending), plan=plan))
     with concurrent_futures.ThreadPoolExecutor(plan.threads, thread_name_prefix="vespe-batch") as pool:
         try:
             for item in items:
                 with uninterruptible():  # a thread whose start is cut short is one that the pool would not wait for
-                    waiting.append(pool.submit(run_one, item, tool, lambda call: run(call, ending), plan))
+                    waiting.append(pool.submit(run_one, item))
                 if len(waiting) >= plan.threads * _AHEAD:
                     yield _next(waiting, plan.ordered)
             while waiting:
