@@ -49,4 +49,4 @@ def test_a_tool_that_the_list_cuts_is_shown_whole_by_its_name(bench: Bench, capf
     obey("/tools double", agent)
     obey("/tools doubel", agent)
     shown = capfd.readouterr().err
-    assert "must cut it." in shown and "did you mean double?" in shown
+    assert "double(" in shown and "must cut it." in shown and "did you mean double?" in shown

@@ -62,7 +62,7 @@ def _one_tool(agent: Agent, name: str) -> None:
     tool = agent.tools.get(name)
     if tool is None:
         raise errors.ToolNotFound(name, hint=meant(name, agent.tools) or "/tools lists them")
-    report.say(f"{tool.name}{signature(tool.input_schema)}\n{tool.description}")
+    report.say(f"{tool.name}({signature(tool.input_schema)})\n{tool.description}")
 
 
 def _undo(agent: Agent, argument: str) -> None:

@@ -8,6 +8,7 @@ import click
 from vespe.adapters.streams.base import StreamEvent
 from vespe.agents.call_checks import Ready
 from vespe.cli import report
+from vespe.cli.agent.markdown import Painter
 from vespe.cli.escaping import inert
 from vespe.models import JsonObject, JsonValue
 
@@ -20,6 +21,7 @@ class Shown:
     def __init__(self, *, quiet: bool = False) -> None:
         self._quiet = quiet
         self._midline = self._thinking = False
+        self._painter = Painter()
 
     def event(self, event: StreamEvent) -> None:
         """Show one event: text as it comes, results in a line."""
@@ -37,8 +39,9 @@ class Shown:
 
     def end(self) -> None:
         """End the line that the model's words may have left open."""
+        rest = self._painter.end()
         if self._midline:
-            click.echo("")
+            click.echo(rest, color=True)
         if self._thinking:
             click.echo("", err=True)
         self._midline = self._thinking = False
@@ -48,7 +51,8 @@ class Shown:
             return
         if self._thinking:
             self.end()
-        click.echo(inert(text) if sys.stdout.isatty() else text.encode("utf-8", "replace").decode("utf-8"), nl=False)
+        shown = inert(text) if sys.stdout.isatty() else text.encode("utf-8", "replace").decode("utf-8")
+        click.echo(self._painter.paint(shown) if report.coloured(sys.stdout) else shown, nl=False, color=True)
         sys.stdout.flush()
         self._midline = not text.endswith("\n")
 
