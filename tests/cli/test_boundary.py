@@ -109,6 +109,8 @@ def test_a_bug_gives_a_report_to_paste_without_the_arguments(capsys: pytest.Capt
         ("tool run t --timeout abc", "'abc' is not a number\n"),
         ("log -n abc", "'abc' is not a whole number\n"),
         ("connect", "error: Missing argument 'CLIENT': choose one of claude-code, claude-desktop, cursor, "),
+        ("kit install x --ref v1", "there is no option --ref\n  hint: `vespe kit install --help` shows"),
+        ("kit install x --jsn", "there is no option --jsn\n  tip: did you mean --json?"),
         ("--nope", "there is no option --nope\n  hint: `vespe --help` lists the commands"),
     ],
 )

@@ -34,6 +34,8 @@ EXIT_BUG: Final = 70
 EXIT_SIGNAL: Final = 128
 """Plus the number of the signal that ended the command: 130 for Ctrl-C, 143 for TERM, 129 for HUP."""
 EXIT_BROKEN_PIPE: Final = 141
+_APPROVING: Final = ("--yes", "--trust", "--allow", "--no-token", "--approve")
+"""How options begin that say yes to something: nobody who mistypes another one is led to them."""
 _UNTYPED: Final = pattern("is not a valid (float|integer)(?: range)?")
 
 CODES: Final[dict[str, int]] = {
@@ -196,7 +198,7 @@ def _meant(error: click.ClickException) -> str:
     if isinstance(error, click.NoSuchOption):
         if error.option_name == "--project" and error.ctx is not None and error.ctx.parent is None:
             return "put it behind the command: `vespe tool list --project DIR`"
-        return meant(error.option_name, error.possibilities or ())
+        return meant(error.option_name, [name for name in error.possibilities or () if not name.startswith(_APPROVING)])
     kind = getattr(getattr(error, "param", None), "type", None)
     if isinstance(error, click.BadParameter) and isinstance(kind, click.Choice):
         return meant(error.message.partition("'")[2].partition("' is not one of")[0], map(str, kind.choices))
