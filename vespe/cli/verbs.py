@@ -41,8 +41,8 @@ KIT: Final = {
     "deactivate": ("kit.deactivate", "Take a kit's tools away from this project."),
 }
 CACHE: Final = {
-    "list": ("cache.list", "List the kits in the store and who needs them."),
-    "clean": ("cache.clean", "Remove the kits that nobody needs."),
+    "list": ("cache.list", "List the kits in the store with who needs them, and the environments."),
+    "clean": ("cache.clean", "Remove kits that nobody needs, and environments that nobody used."),
 }
 AGENT: Final = {
     "run": ("agent.run", "Ask a model once, and run the tools that it calls."),
@@ -64,7 +64,7 @@ VERBS: Final[dict[str, Any]] = {
     "init": ("init", "Make this directory a project."),
     "tool": ("Make, list, resolve, run and test tools.", TOOL),
     "kit": ("Install, list, make and activate kits.", KIT),
-    "cache": ("List and clean the store of installed kits.", CACHE),
+    "cache": ("List and clean installed kits, and environments of Python tools.", CACHE),
     "batch": ("batch.run", "Call one tool with many inputs, from a file to a file."),
     "prepare": ("tool.prepare", "Make every environment that the tools here need."),
     "lint": ("lint", "Find what a model's API, a model, or Vespe would stumble over."),

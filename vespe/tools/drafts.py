@@ -319,7 +319,7 @@ def _left_behind(source: str, path: str) -> list[str]:
     while os.path.isfile(os.path.join(places[-1], "__init__.py")):
         places.append(os.path.dirname(places[-1]))
     found = [m for m in _imported(source) if m[:1] == "." or any(_is_module(os.path.join(place, m.partition(".")[0])) for place in places)]
-    advice = "put it into the tool's directory, or register the function in-process"
+    advice = "put it into the tool's directory, run the function where it stands (`--in-place`), or register it in-process"
     return [f"it imports {module} from its own project, which is not copied: {advice}" for module in found]
 
 

@@ -24,7 +24,8 @@ def tool(command: Command, project: Path, tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_a_lock_is_written_prepared_and_used_and_one_that_does_not_fit_is_exit_4(command: Command, tool: Path) -> None:
     assert "unpinned greeting" in command("trust", "--json", "--yes").err or command("trust", "--yes").err
-    assert command("tool", "lock", "--check").code != 0
+    missing = command("tool", "lock", "--check")
+    assert missing.code == 4 and "word.py.lock: is not there" in missing.err and "`vespe tool lock word` makes it" in missing.err
     assert command("tool", "lock", "word").code == 0 and (tool / "word.py.lock").read_text(encoding="utf-8").count("sha256:") == 1
     assert command("tool", "lock", "--check").code == 0
     ready = command("prepare", "--json").document
@@ -40,6 +41,15 @@ def test_a_lock_is_written_prepared_and_used_and_one_that_does_not_fit_is_exit_4
     gone = command("cache", "clean", "--environments", "--yes", "--json").document
     assert [one["dependencies"] for one in gone["environments"]] == [["greeting"]]
     assert command("cache", "list", "--json").document["environments"] == []
+    assert "there is nothing to remove" in command("cache", "clean").err
+
+
+def test_what_runs_in_the_projects_own_environment_has_no_lock(command: Command, tool: Path) -> None:
+    config = tool / "config.json"
+    config.write_text(config.read_text(encoding="utf-8").replace('"type": "py', '"environment": "project", "type": "py'), encoding="utf-8")
+    refused = command("tool", "lock", "word")
+    assert refused.code == 2 and "the project's own .venv" in refused.err
+    assert command("tool", "lock", "--check").code == 0 and "nothing to lock" in command("tool", "lock").err
 
 
 def test_what_cannot_be_had_is_named_by_prepare(command: Command, tool: Path) -> None:

@@ -40,6 +40,8 @@ def command(dry_run: bool, every: bool, yes: bool, as_json: bool) -> None:
     if as_json:
         said = {"removed": [kit.to_json() for kit in gone], "environments": [one.to_json() for one in old]}
         report.emit_json({**said, "bytes": size, "dry_run": dry_run})
+    elif not gone and not old:
+        report.say("there is nothing to remove")
     else:
         what = report.count(len(gone), "kit") + (f" and {report.count(len(old), 'environment')}" if old else "")
         report.say(f"{'would remove' if dry_run else 'removed'} {what}, {size} bytes")

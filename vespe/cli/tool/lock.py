@@ -37,6 +37,8 @@ def command(name: str | None, check: bool, trusted: bool, project_dir: str | Non
     for tool, script, source, metadata in _scripts(workspace, name):
         with path.approved(tool):
             place = script + SUFFIX
+            if check and not os.path.lexists(place):
+                raise errors.InvalidDocument("is not there", path=place, hint=f"`vespe tool lock {tool.name}` makes it")
             if check:
                 locked(atomic.read_bytes(place, limit=MAX_BYTES), metadata, path=place)
             else:
@@ -60,6 +62,10 @@ def _scripts(workspace: Workspace, name: str | None) -> Iterator[tuple[Tool, str
     for tool in [workspace.tool(name)] if name else [workspace.load(entry) for entry in rows if entry.type == "python_script"]:
         if tool.implementation is None or tool.implementation.type != "python_script" or not tool.implementation.path:
             raise errors.UsageError(f"{tool.name} is not a Python script, so it has no packages to lock")
+        if tool.implementation.environment == "project":
+            if name:
+                raise errors.UsageError(f"{tool.name} runs in the project's own .venv: what is installed there is the project's to lock")
+            continue
         script = os.path.join(tool.directory or "", tool.implementation.path)
         if store.owner_of(script) is not None:
             raise errors.Refused(

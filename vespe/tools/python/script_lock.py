@@ -73,7 +73,7 @@ def _check_asked(roots: Iterable[Mapping[str, Any]], python: str, metadata: Meta
         differs.append(f"requires-python {metadata.requires_python}")
     if differs:
         why = f"locks something else than its script asks for: {', '.join(differs)}"
-        raise InvalidDocument(why, path=path, hint="`vespe tool lock NAME` makes it anew")
+        raise InvalidDocument(why, path=path, hint="`vespe tool lock` makes it anew")
 
 
 def _asked(item: Mapping[str, Any]) -> Asked:
