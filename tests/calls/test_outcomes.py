@@ -1,16 +1,17 @@
 """What became of a call: in JSON's words, checked before it is cut, and kept whole where it was."""
 
+import copy
 import json
 import os
 import stat
-from dataclasses import replace
+from dataclasses import FrozenInstanceError, replace
 from pathlib import Path
 
 import pytest
 
 from tests.calls.test_path import call, code_of, tools
 from tests.support.ondisk import python_tool, write_tool
-from vespe.calls.outcomes import as_told
+from vespe.calls.outcomes import as_told, finished
 from vespe.calls.registry import ToolRegistry
 from vespe.errors import InvalidOutput
 from vespe.models import Outcome, Tool
@@ -75,3 +76,11 @@ def test_what_another_runner_made_is_cut_and_said_as_a_call_path_would(home: Pat
 def test_a_result_that_json_cannot_say_is_refused_of_any_runner() -> None:
     with pytest.raises(InvalidOutput):
         as_told(TOOL, replace(OUTCOME, result=float("nan")))
+
+
+def test_the_outcome_of_a_call_is_one_like_any_other_and_cannot_be_changed() -> None:
+    made = finished(Tool(uid="tool-a", name="a", description="", input_schema={}), 3, secrets=(), started=0.0)
+    assert made == Outcome(tool="a", uid="tool-a", result=3, duration_ms=made.duration_ms) and type(made) is Outcome
+    assert copy.copy(made) == made and replace(made, result=4).result == 4
+    with pytest.raises(FrozenInstanceError):
+        made.result = 4  # type: ignore[misc]  # that is refused

@@ -74,16 +74,16 @@ class CallLog:
     def _line(self, tool: Tool, arguments: JsonValue, outcome: Outcome) -> str:
         """Return a line without its end; what is the same for each call of a tool is written once."""
         said = self._said.get(id(tool))
-        if said is None or said[0] is not tool:
+        if said is None or said[0] is not tool:  # an id may come again
             known = {"project": self._root, "tool": tool.name, "uid": tool.uid, "scope": tool.scope}
             known |= {"purpose": self._purpose} if self._purpose else {}
             if len(self._said) >= _MAX_SAID:
                 self._said.clear()
             said = self._said[id(tool)] = tool, strict_json.compact_json(known)[1:-1]
-        code = f'"{outcome.error.code}"' if outcome.error else '"ok"'
+        code = outcome.error.code if outcome.error else "ok"
         truncated = "true" if outcome.truncated else "false"
         return (
-            f'{{"time":"{_now()}",{said[1]},"outcome":{code},"duration_ms":{outcome.duration_ms:.3f},'
+            f'{{"time":"{_said_time(time.time_ns() // 1_000_000)}",{said[1]},"outcome":"{code}","duration_ms":{outcome.duration_ms:.3f},'
             f'"truncated":{truncated},"arguments_digest":"{arguments_digest(arguments)}"'
         )
 
@@ -176,10 +176,6 @@ def _noted(outcome: Outcome, secrets: Collection[str]) -> str:
 
 def _kept(arguments: JsonValue, secrets: Collection[str]) -> str:
     return f',"arguments":{shown_arguments(arguments, secrets)}'
-
-
-def _now() -> str:
-    return _said_time(time.time_ns() // 1_000_000)
 
 
 @functools.lru_cache(maxsize=1)

@@ -3,7 +3,7 @@
 import json
 import time
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from vespe import defaults, errors
 from vespe.calls import log as call_log
@@ -32,16 +32,25 @@ def finished(tool: Tool, result: JsonValue, *, secrets: tuple[str, ...], started
             raise errors.InvalidOutput(f"the result of {tool.name!r} breaks its output schema: {listed}", details=details)
     if secrets:
         result, text = redacted(result, secrets), ""
-    outcome = Outcome(
-        tool=tool.name,
-        uid=tool.uid,
-        result=result,
-        duration_ms=(time.perf_counter() - started) * 1000,
-        logs=_redacted_text(beside.logs, secrets) if secrets else beside.logs,
-        notes=notes,
-    )
+    logs = _redacted_text(beside.logs, secrets) if secrets else beside.logs
+    outcome = _outcome(tool, result, (time.perf_counter() - started) * 1000, logs, notes)
     cap = tool.max_output_bytes or defaults.MAX_OUTPUT_BYTES
     return outcome if text and len(text) * 4 <= cap else _cut(outcome, cap)
+
+
+class _Made:
+    """An Outcome while its fields are set, which is twice as quick as by its constructor: one is made for each call."""
+
+    __slots__ = Outcome.__slots__
+
+
+def _outcome(tool: Tool, result: JsonValue, duration_ms: float, logs: str, notes: tuple[str, ...]) -> Outcome:
+    made: Any = _Made()
+    made.tool, made.uid, made.result, made.error = tool.name, tool.uid, result, None
+    made.duration_ms, made.logs, made.notes = duration_ms, logs, notes
+    made.truncated, made.output_file, made.sandbox = False, None, None
+    made.__class__ = Outcome
+    return cast(Outcome, made)
 
 
 def as_told(tool: Tool, outcome: Outcome) -> Outcome:

@@ -72,7 +72,7 @@ class ToolRegistry:
 
     def own_tool(self, name: str, *, beside: bool = False) -> Tool | None:
         """Return one of `own_tools`, or None; `beside` says whether the project has a tool of that name."""
-        made: Any = self.find(name)
+        made: Any = self._implementations.get(name)
         return made.definition if hasattr(made, "definition") and (made.stands_alone or not beside) else None
 
     def __contains__(self, name: object) -> bool:

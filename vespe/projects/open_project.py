@@ -89,17 +89,22 @@ class OpenProject:
     def tool(self, name: str) -> Tool:
         """Return the tool that a name, a uid or `scope/name` means now; raises as `Workspace.tool` does."""
         known = self._known.get(name)
-        return known.tool if known is not None and self._holds(known) else self._find(name)
+        if (
+            known is None
+            or not known.places.hold()
+            or (known.with_kits and not self._is_open())
+            or (known.by_name and not self._names_hold())
+        ):
+            return self._find(name)
+        return known.tool
 
     def _is_open(self) -> bool:
         before, workspace = self._opened
         now = fingerprint(workspace)
         return now == before and settled(found for _, found in now)
 
-    def _holds(self, known: _Known) -> bool:
-        if not known.places.hold() or (known.with_kits and not self._is_open()):
-            return False
-        if not known.by_name or time.monotonic() < self._due:
+    def _names_hold(self) -> bool:
+        if time.monotonic() < self._due:
             return True
         with self._lock:
             return self._look_at_names()
