@@ -9,6 +9,7 @@ import pytest
 from tests.conftest import Said
 from tests.support.ondisk import write_tool
 from tests.support.terminal import vespe_on_a_terminal
+from vespe.lint import FAMILIES
 
 Command = Callable[..., Said]
 MCP = {"tools": [{"name": "read_x", "description": "Read one thing from the store.", "inputSchema": {"type": "dict", "properties": {}}}]}
@@ -133,6 +134,13 @@ def test_a_rule_is_explained(command: Command) -> None:
     said = command("lint", "--explain", "schema-unknown-type")
     assert said.code == 0
     assert "schema-unknown-type (error)" in said.out and '{"type": "float"}' in said.out
+
+
+def test_a_family_lists_its_rules_and_a_word_that_means_none_leads_to_the_families(command: Command) -> None:
+    said = command("lint", "--explain", "zzz")
+    assert f"known: those of {', '.join(FAMILIES)}; `vespe lint --explain FAMILY` lists one" in said.err
+    for family, rules in FAMILIES.items():
+        assert [line.split("\t")[0] for line in command("lint", "--explain", family).out.splitlines()] == [rule.code for rule in rules]
 
 
 def test_linting_needs_no_trust_and_asks_nothing(command: Command, project: Path) -> None:

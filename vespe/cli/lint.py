@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from vespe import errors
-from vespe.cli import lint_report, report
+from vespe.cli import lint_report, report, tables
 from vespe.cli.waiting import waiting
 from vespe.git import changed_paths
 from vespe.lint import FAMILIES, RULES, audit, fixes
@@ -36,7 +36,7 @@ _BROKEN = 4
 @click.option("--strict", is_flag=True, help="Fail on warnings too.")
 @click.option("--fix", is_flag=True, help="Apply safe fixes, then lint again.")
 @click.option("--changed", metavar="REV", help="Judge only what changed since a git revision.")
-@click.option("--explain", metavar="CODE", help="Explain one rule and end.")
+@click.option("--explain", metavar="RULE", help="Explain one rule, or list those of a family, and end.")
 def command(paths: tuple[str, ...], form: str, as_json: bool, explain: str | None, fix: bool, **asked: Any) -> int:
     """Find what a model's API, a model, or Vespe would stumble over.
 
@@ -86,14 +86,19 @@ def _split(values: Sequence[str]) -> tuple[str, ...]:
 
 def _refuse(what: str, given: str, known: Sequence[str]) -> None:
     close = difflib.get_close_matches(given, known, n=3)
+    if not close and what == "rule":
+        known = [f"those of {', '.join(FAMILIES)}; `vespe lint --explain FAMILY` lists one"]
     raise errors.UsageError(
         f"there is no {what} {given!r}", hint=f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(known)}"
     )
 
 
 def _explain(code: str, paths: Sequence[str]) -> int:
+    if code in FAMILIES:
+        tables.show(("RULE", "SEVERITY", "ABOUT"), [(rule.code, rule.severity, rule.title) for rule in FAMILIES[code]])
+        return 0
     if code not in RULES:
-        _refuse("rule", code, list(RULES))
+        _refuse("rule", code, [*RULES, *FAMILIES])
     rule = RULES[code]
     about = f"\nSpeaks for: {', '.join(sorted(rule.targets))}" if rule.targets else ""
     report.emit(f"{rule.code} ({rule.severity}): {rule.title}\n\n{rule.rationale}{about}\n\nBad:   {rule.bad}\nGood:  {rule.good}")

@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 
 from tests.support.batches import calls_in, counting_tool
+from tests.support.ondisk import python_tool
+from tests.support.terminal import vespe_on_a_terminal
 
 Command = Callable[..., Any]
 
@@ -98,6 +100,21 @@ def test_after_any_kill_every_id_comes_once_and_nothing_that_must_not_runs_twice
     assert code == (1 if unknown else 0) and (not read_only or not unknown)
     assert read_only or len(called) == len(set(called))
     assert not (project / "out.jsonl.begun").exists()
+
+
+def test_on_a_terminal_an_outcome_stands_on_a_line_of_its_own_and_the_figures_come_last(project: Path) -> None:
+    schema = {"type": "object", "properties": {"n": {"type": "integer"}}}
+    python_tool(project / ".vespe/tools/tool-nap", "nap", "import time\ntime.sleep(0.25)\nreturn n", params="n", schema=schema)
+    shown = vespe_on_a_terminal("batch", "nap", str(write_inputs(project, 4)), "--jobs", "1", cwd=project)
+    seen = [line.rpartition("\x1b[K")[2] for line in shown.strip("\n").split("\n")]
+    assert [json.loads(line)["id"] for line in seen[:-1]] == [1, 2, 3, 4] and seen[-1].startswith("4 done, ") and "1 done" in shown
+
+
+def test_what_failed_before_is_counted_when_nothing_is_left_to_do(command: Command, project: Path) -> None:
+    counting_tool(project, "count", read_only=True)
+    (project / "bad.jsonl").write_text("{\n", encoding="utf-8")
+    command("batch", "count", "bad.jsonl", "-o", "out.jsonl")
+    assert "0 done, 1 failed before" in command("batch", "count", "bad.jsonl", "-o", "out.jsonl", "--resume").err
 
 
 def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(project: Path) -> None:

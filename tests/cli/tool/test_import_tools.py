@@ -111,7 +111,7 @@ def test_types_of_a_programming_language_are_refused_with_what_mends_them(comman
     definition = {"name": "area", "description": "Tell an area.", "parameters": {"type": "dict", "properties": {"a": {"type": "float"}}}}
     file = write(project, [definition])
     said = command("tool", "import", file)
-    assert said.code == 4 and "vespe lint FILE" in said.err and "--fix" in said.err
+    assert said.code == 4 and "vespe lint tools.json" in said.err and "--fix" in said.err
     assert command("lint", file, "--fix").code == 0
     assert command("tool", "import", file).code == 0
     document = command("tool", "show", "area", "--json").document

@@ -122,9 +122,8 @@ class Progress:
 
     def end(self) -> None:
         """Say the last figures."""
-        self._say(self._line(time.monotonic() - self._started, ended=True))
-        if self._on_terminal:
-            click.echo(err=True)
+        line = self._line(time.monotonic() - self._started, ended=True)
+        report.say(line) if self._on_terminal else report.note(line)
 
     def _line(self, seconds: float, *, ended: bool = False) -> str:
         rate = self.done / seconds if seconds else 0.0
@@ -133,13 +132,11 @@ class Progress:
             share = min(self._inputs.read / self._inputs.size, 1.0)
             left = f", {share:.0%}, {_clock(seconds / share - seconds)} left"
         failed = f", {self.failed:,} failed" if self.failed else ""
+        failed += f", {self.failed_before:,} failed before" if self.failed_before and ended else ""
         return f"{self.done:,} done{failed}, {rate:,.0f}/s{left}" + (f", {_clock(seconds)}" if ended else "")
 
     def _say(self, line: str) -> None:
-        if self._on_terminal:
-            click.echo(f"\r\x1b[K{line}", err=True, nl=False, color=True)
-        else:
-            report.note(line)
+        report.progress.show(line) if self._on_terminal else report.note(line)
 
 
 def _clock(seconds: float) -> str:

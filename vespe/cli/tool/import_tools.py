@@ -14,6 +14,7 @@ from vespe.cli import options, report
 from vespe.documents import strict_json
 from vespe.documents.near import listed, near
 from vespe.files import atomic
+from vespe.lazy import shlex
 from vespe.models import JsonObject, JsonValue, Tool
 from vespe.processes.signals import uninterruptible
 from vespe.projects import project, project_tools
@@ -85,9 +86,7 @@ def _drafts(file: str, names: tuple[str, ...]) -> list[Draft]:
         raise errors.InvalidDocument(
             "; ".join(problems) or "holds no definition of a tool",
             path=path,
-            hint="`vespe lint FILE` tells more, and with --fix mends what is safe; or say behind FILE which tools to import"
-            if problems
-            else _ELSE,
+            hint=_MEND.replace("FILE", shlex.quote(path)) if problems else _ELSE,
         )
     return drafts
 
