@@ -170,7 +170,7 @@ def test_a_fork_is_held_to_what_its_tool_states(bench: Bench, is_ready: bool) ->
     writes = """
         import os, tempfile
         def f():
-            open(tempfile.gettempdir() + "/a", "w")
+            tempfile.NamedTemporaryFile().close()
             open("made", "w")
             return os.environ.get("TMPDIR", "-")
     """

@@ -1,5 +1,6 @@
 """Writing locks: by pip's report, and by uv where there is one."""
 
+import hashlib
 import os
 import shutil
 from pathlib import Path
@@ -8,7 +9,7 @@ import pytest
 
 from tests.calls.executors.test_script_environments import OFFLINE, distribution
 from vespe.calls.executors.script_environments import interpreter
-from vespe.calls.executors.script_locking import lock_of
+from vespe.calls.executors.script_locking import digest_of, lock_of
 from vespe.errors import InvalidDocument, ToolExecutionError
 from vespe.tools.python.script_lock import Lock, locked
 from vespe.tools.python.script_metadata import Metadata
@@ -29,6 +30,15 @@ def test_pip_locks_and_the_lock_is_what_is_installed(home: Path, tmp_path: Path)
     other = Lock(data=made + b"# another", metadata=ASKED, path="l")
     with pytest.raises(ToolExecutionError, match=r"the dependency greeting==1\.0 cannot be had"):
         interpreter(ASKED.dependencies, lock=other, environment=environment)
+
+
+def test_what_an_older_pip_says_of_a_file_is_enough(tmp_path: Path) -> None:
+    file = tmp_path / "a b.whl"
+    file.write_bytes(b"bytes")
+    here, digest = file.as_uri(), hashlib.sha256(b"bytes").hexdigest()
+    said = [{"hashes": {"sha256": "1", "md5": "2"}, "hash": "md5=2"}, {"hash": "sha256=3"}, {"hash": "md5=2"}, {}, None]
+    assert [digest_of({"url": "https://a.example/a.whl", "archive_info": one}) for one in said] == ["1", "3", "", "", ""]
+    assert [digest_of({"url": here, "archive_info": one}) for one in said] == ["1", "3", digest, digest, ""]
 
 
 def test_a_lock_that_does_not_fit_its_script_installs_nothing(home: Path) -> None:

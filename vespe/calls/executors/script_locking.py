@@ -9,7 +9,7 @@ from vespe.calls.executors.script_environments import Installer
 from vespe.documents import strict_json
 from vespe.errors import InvalidDocument, ToolExecutionError
 from vespe.files import atomic
-from vespe.lazy import tempfile, urls
+from vespe.lazy import hashlib, tempfile, urls
 from vespe.tools.python.script_lock import installed_needs, locked
 from vespe.tools.python.script_metadata import Asked, Metadata, normal
 
@@ -66,11 +66,29 @@ def _package(item: dict[str, Any], names: set[str], index: str) -> Iterator[str]
     needs = [one for one in installed_needs(said.get("requires_dist", []), item.get("requested_extras", [])) if one.name in names]
     if needs:
         yield f"dependencies = [{', '.join(_table(one) for one in needs)}]"
-    digest = file.get("archive_info", {}).get("hashes", {}).get("sha256", "")
+    digest = digest_of(file)
     wheel = urls.urlsplit(file["url"]).path.endswith(".whl")
     one = f"{{ url = {_text(file['url'])}, hash = {_text('sha256:' + digest)} }}" if digest else ""
     if one:
         yield f"wheels = [{one}]" if wheel else f"sdist = {one}"
+
+
+def digest_of(file: Mapping[str, Any]) -> str:
+    """Return the SHA-256 (hex) of a package's file, from what pip says of its download; "" where nothing tells.
+
+    Before 23.1, which Debian 12 has, pip says one hash, and of a file on this machine none.
+    """
+    said, there = file.get("archive_info"), urls.urlsplit(file["url"])
+    if said is None:
+        return ""
+    one = said.get("hash", "")
+    if digest := said.get("hashes", {}).get("sha256") or (one.removeprefix("sha256=") if one.startswith("sha256=") else ""):
+        return str(digest)
+    if there.scheme != "file":
+        return ""
+    path = urls.unquote(there.path)
+    with atomic.translated("read", path), open(path, "rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()
 
 
 def _table(asked: Asked) -> str:
