@@ -19,7 +19,7 @@ class LogFile:
 
     def __init__(self, path: str, *, limit: int, kept: bool = False, watch: Watch | None = None) -> None:
         self._path, self._limit, self._kept, self._watch = path, limit, kept, watch
-        self._seen = 0
+        self._seen = self._covered = 0
         self._descriptor = -1
         self._inode = self._end = 0
         self._lock = threading.Lock()
@@ -59,7 +59,9 @@ class LogFile:
         number = self._watch.number() if self._watch is not None else 0
         if number and number == self._seen and (size := os.lseek(self._descriptor, 0, os.SEEK_END)) < self._limit:
             return size
-        self._seen = number if self._watch is not None and self._watch.covers((self._path,), place_only=True) else 0
+        if self._watch is not None:
+            self._covered = self._watch.cover(self._covered, (self._path,), place_only=True)
+        self._seen = number if self._covered > 0 else 0
         try:
             status = os.stat(self._path)
             if status.st_size >= self._limit:
@@ -81,7 +83,7 @@ class LogFile:
                 os.replace(self._path, self._path + OLD)
 
     def _close(self) -> None:
-        self._seen = 0
+        self._seen = self._covered = 0
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1

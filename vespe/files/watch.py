@@ -39,7 +39,7 @@ class Watch:
         self._poll = select.poll() if sys.platform == "linux" else None
         self._lock = threading.Lock()
         self._looks = 0
-        self._number = 1
+        self._number = self._told = 1
         self._due = 0.0
         self._born = _forks
 
@@ -56,22 +56,28 @@ class Watch:
         except RuntimeError:  # another thread asks at this moment
             return 0
         if told or time.monotonic() > self._due:
-            self._begin_anew()
+            self._begin_anew(bool(told))
         return self._number
 
-    def covers(self, paths: Iterable[str], *, place_only: bool = False) -> bool:
-        """Watch these, and every directory that leads to them, from now on; False where a change of one may not be told.
+    def cover(self, covered: int, paths: Iterable[str], *, place_only: bool = False) -> int:
+        """Watch these, and every directory that leads to them; with `place_only` not what is in them, only whether they are taken away.
 
-        With `place_only` what is in them is not watched, only whether they are taken away.
+        Returns a number above 0 where each of their changes is told from now on. It is to be given as `covered` the next time (first
+        0), so that they are only watched anew after something was told: the watch of a file that was replaced is gone.
         """
+        told = self._told
+        if abs(covered) == told:
+            return covered
         self._looks += 1
         if self._looks <= _LOOKS or self._poll is None or self._born != _forks:
-            return False
+            return 0
         with self._lock:
             if self._descriptor < 0 and not self._open():
                 self._poll = None
-                return False
-            return all(self._covers(path, place_only) for path in paths)
+                return 0
+            wanted = [_wanted(path, place_only) for path in paths]
+            each = {pair for one in wanted for pair in one.items()}
+            return told if all(wanted) and all(self._add(path, mask) for path, mask in each) else -told
 
     def _open(self) -> bool:
         self._libc = ctypes.CDLL(None)
@@ -83,24 +89,16 @@ class Watch:
             self._poll.register(self._descriptor, select.POLLIN)
         return self._descriptor >= 0
 
-    def _covers(self, path: str, place_only: bool) -> bool:
-        while not os.path.lexists(path):  # what is not there comes to its directory
-            path = os.path.dirname(path)
-        if os.path.realpath(path) != path:
-            return False
-        kind = 0 if place_only else _NAMES if os.path.isdir(path) else _CONTENTS
-        above = [parent for parent in _above(path) if not self._add(parent, _ITSELF)]
-        return self._add(path, _ITSELF | kind) and not above
-
     def _add(self, path: str, mask: int) -> bool:
         name, told = os.fsencode(path), (ctypes.c_ulong * 32)()
         if self._libc.statfs(name, told) != 0 or told[0] not in _LOCAL:
             return False
         return bool(self._libc.inotify_add_watch(self._descriptor, name, mask | _BESIDE_WHAT_IS_ASKED) >= 0)
 
-    def _begin_anew(self) -> None:
+    def _begin_anew(self, was_told: bool) -> None:
         with self._lock:
             self._number += 1  # before what was told is taken away: who finds nothing told finds this number
+            self._told += was_told
             self._due = time.monotonic() + _BELIEVED_S
             with contextlib.suppress(BlockingIOError):
                 while os.read(self._descriptor, 1 << 16):
@@ -110,28 +108,33 @@ class Watch:
 class Held:
     """Places with the stamps that they had when something was read there."""
 
-    __slots__ = ("_places", "_seen", "_watch")
+    __slots__ = ("_covered", "_places", "_seen", "_watch")
 
     def __init__(self, places: tuple[tuple[str, Stamp], ...], watch: Watch) -> None:
         self._places, self._watch = places, watch
-        self._seen = 0
+        self._seen = self._covered = 0
 
     def hold(self) -> bool:
         """Whether all of them are as they were, now."""
         number = self._watch.number()
         if number == self._seen and number:
             return True
-        covered = self._watch.covers(path for path, _ in self._places)  # first: what changes afterwards is told
+        self._covered = self._watch.cover(self._covered, (path for path, _ in self._places))  # first: what changes afterwards is told
         if not unchanged(self._places):
             return False
-        self._seen = number if covered else 0
+        self._seen = number if self._covered > 0 else 0
         return True
 
 
-def _above(path: str) -> list[str]:
-    found = []
+def _wanted(path: str, place_only: bool) -> dict[str, int]:
+    """Return what is to be watched for a path, and for what: itself and all directories above it; nothing where a link leads to it."""
+    while not os.path.lexists(path):  # what is not there comes to its directory
+        path = os.path.dirname(path)
+    if os.path.realpath(path) != path:
+        return {}
+    found = {path: _ITSELF | (0 if place_only else _NAMES if os.path.isdir(path) else _CONTENTS)}
     while (parent := os.path.dirname(path)) != path:
-        found.append(path := parent)
+        found[path := parent] = _ITSELF
     return found
 
 
