@@ -68,6 +68,16 @@ def test_the_line_that_was_named_works(held: Path) -> None:
     assert run(held, "p").result == "KEY"
 
 
+def test_a_file_that_is_not_there_is_no_refusal_and_one_that_may_not_be_made_is(held: Path) -> None:
+    outcomes = []
+    for name, argv in (("s", ("cat", "/usr/nothing")), ("t", ("mkdir", "/usr/nothing"))):
+        write_tool(tool(held, name), name, implementation={"type": "shell_command", "entrypoint": argv[0], "args": {"argv": [argv[1]]}})
+        outcomes.append(run(held, name).error)
+    missing, refused = outcomes
+    assert missing is not None and missing.code == "tool_error" and "No such file" in missing.message
+    assert refused is not None and refused.code == "permission_denied" and '"write": [".", "/usr/nothing"]' in refused.hint
+
+
 def test_a_refusal_that_the_tool_swallowed_is_a_note(held: Path) -> None:
     body = "import os\ntry:\n    open(os.path.expanduser('~/.ssh/id_ed25519'))\nexcept OSError:\n    return 'nothing'"
     python_tool(tool(held, "p"), "p", body)

@@ -185,10 +185,10 @@ _PROXY: Final = f"127.0.0.1:{PROXY_PORT}"
 _KINDS: Final = {"read": "read", "write": "write", "network": "reach", "programs": "start"}
 _SAID: Final = pattern(
     r"(?:^|[\s'\"‘`(:])((?:/|\.{1,2}/|~/)[^\s'\"’:]+)['\"’]?\)?:? *(?::.*)?"
-    r"(?:Permission denied|Operation not permitted|Read-only file system|No such file or directory)",
+    r"(Permission denied|Operation not permitted|Read-only file system|No such file or directory)",
     re.MULTILINE,
 )
-"""How programs say which file was refused; a directory that is hidden is there outside."""
+"""How programs say which file was refused; a directory that is hidden is there outside, and what is only not to be written is seen."""
 _NETWORK: Final = pattern(
     r"(?i)network is unreachable|could not resolve host|temporary failure in name resolution|couldn't connect to server|bad address"
 )
@@ -246,8 +246,8 @@ def _guessed(error: ToolExecutionError, made: Policy) -> Iterator[tuple[str, str
     if error.details.get("errno") == errno.EACCES and made.refuses("programs", str(error.details.get("program"))):
         yield "programs", str(error.details["program"])
     said = str(error.details.get("stderr", "")) + str(error)
-    for path in _SAID.findall(said):
-        kinds = ("read", "write", "programs") if os.path.lexists(os.path.dirname(path)) else ()
+    for path, why in _SAID.findall(said):
+        kinds = ("read", *(("write",) if not why.startswith("No") else ()), "programs") if os.path.lexists(os.path.dirname(path)) else ()
         yield from [(kind, path) for kind in kinds if made.refuses(kind, path)][:1]
     if made.stated.network is not None and _NETWORK.search(said):
         host = next((host for host in _HOST.findall(said) if made.refuses("network", host)), "")
