@@ -22,6 +22,8 @@ def given_directories(tool: Tool, context: Context) -> list[tuple[str, str, bool
     A module holds its whole directory: one that holds a protected place, or is to be written and holds what other programs execute, is
     refused, and so is what is no directory. Raises Refused.
     """
+    if not tool.permissions.get("read") and not tool.permissions.get("write"):
+        return []
     stated = permissions_of(tool.permissions)
     writable = dict.fromkeys(stated.write or ())
     names = [(name, name in writable) for name in dict.fromkeys((*(stated.read or ()), *writable))]

@@ -1,5 +1,6 @@
 """Run a module of WebAssembly that is a WASI command: its arguments are JSON on stdin, its result is JSON on stdout."""
 
+import functools
 import hashlib
 import os
 import time
@@ -98,10 +99,10 @@ class WasmModule:
                 WORKERS.give_back(worker)
 
     def _path(self, tool: Tool, context: Context) -> str:
-        name = os.path.normpath(self.module_of(tool))
-        if os.path.isabs(name) or name.split(os.sep)[0] in ("..", "."):
+        name = self.module_of(tool)
+        if not _is_inside(name):
             raise InvalidTool(tool.uid, [f"`path` {name} leads out of the tool's directory"], path=context.directory)
-        return os.path.join(context.directory, name)
+        return os.path.join(context.directory, os.path.normpath(name))
 
     def _digest(self, path: str, name: str) -> str:
         """Return the digest of a module; read again only where the file is another."""
@@ -136,8 +137,15 @@ class RustFunction(WasmModule):
         return built.MODULE
 
 
+@functools.lru_cache
+def _is_inside(name: str) -> bool:
+    path = os.path.normpath(name)
+    return not os.path.isabs(path) and path.split(os.sep)[0] not in ("..", ".")
+
+
 def _memory_mb(tool: Tool) -> int:
-    return min(permissions_of(tool.permissions).memory_mb or MEMORY_MB, _MOST_MB)
+    stated = permissions_of(tool.permissions).memory_mb if "memory_mb" in tool.permissions else None
+    return min(stated or MEMORY_MB, _MOST_MB)
 
 
 def _unanswered(none: NoAnswer, name: str, context: Context) -> VespeError:
