@@ -28,6 +28,8 @@ _THROWN_BYTES: Final = 16 * MAX_BODY_BYTES
 _LULL_S: Final = 0.5
 GONE: Final = "vespe.gone"
 """The key in a request's scope of the event that is set when its client has hung up."""
+MESSAGE: Final = "vespe.message"
+"""The key of its body, and of the JSON value that this is: None for a request without one."""
 _PORT: Final = r"(?::[0-9]{1,5})?"
 _LOOPBACK: Final = re.compile(rf"(?:127\.0\.0\.1|localhost|\[::1\]){_PORT}", re.IGNORECASE)
 _ANY_HOST: Final = re.compile(rf"(?:[A-Za-z0-9](?:[A-Za-z0-9.-]{{0,252}})|\[[0-9A-Fa-f:.]{{2,45}}\]){_PORT}")
@@ -117,7 +119,7 @@ class Gate:
                 if answer is not None:
                     return await _Answer(200, answer).send(send)
             kept = [(name, value) for name, value in scope["headers"] if name not in _KEPT_BACK]
-            return await self._app({**scope, "headers": kept, GONE: gone}, _replayed(body, gone), send)
+            return await self._app({**scope, "headers": kept, GONE: gone, MESSAGE: (body, message)}, replayed(body, gone), send)
 
     def _refusal(self, method: str, path: str, headers: Mapping[bytes, str | None]) -> "_Answer | None":
         """Say why a request is turned away; the order is that of what it may learn: first where it came from, then who it is."""
@@ -219,7 +221,8 @@ async def _read(receive: Receive, declared: int, *, waits: bool) -> bytes | _Ans
         return _Answer(408, _said(f"the body did not come within {BODY_S:g} s"), {"connection": "close"})
 
 
-def _replayed(body: bytes, gone: asyncio.Event) -> Receive:
+def replayed(body: bytes, gone: asyncio.Event) -> Receive:
+    """Return what an application receives of a whole body, and then that its client has gone."""
     waiting: list[dict[str, Any]] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def receive() -> dict[str, Any]:

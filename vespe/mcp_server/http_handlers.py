@@ -23,6 +23,7 @@ from vespe.mcp_server import protocol, tool_call
 from vespe.mcp_server.calls_in_flight import MAX_CALLS
 from vespe.mcp_server.http_gate import GONE, MAX_BODY_BYTES
 from vespe.mcp_server.http_quick import Quick
+from vespe.mcp_server.http_sessions import MAX_SESSIONS
 from vespe.mcp_server.marks import Changes, Watched
 from vespe.mcp_server.progress import Progress
 from vespe.mcp_server.protocol import PendingCall
@@ -30,7 +31,6 @@ from vespe.models import JsonObject
 
 WATCH_S: Final = 0.5
 """How often the files are looked at for changes that clients have subscribed to."""
-_MAX_SESSIONS: Final = 1000
 _BEAT_S: Final = 0.5
 _PATIENCE_S: Final = 5.0
 _LEVEL: Final = "vespe.log_level"
@@ -76,7 +76,7 @@ class Handlers:
     def manager(self) -> StreamableHTTPSessionManager:
         """Make the ASGI side of the server: one for each life of a process."""
         return StreamableHTTPSessionManager(
-            self._server(), stateless=self._stateless, max_request_body_size=MAX_BODY_BYTES, max_sessions=_MAX_SESSIONS
+            self._server(), stateless=self._stateless, max_request_body_size=MAX_BODY_BYTES, max_sessions=MAX_SESSIONS
         )
 
     def quick(self) -> Quick:

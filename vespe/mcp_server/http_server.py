@@ -7,6 +7,7 @@ from vespe.http import server
 from vespe.mcp_server.calls_in_flight import MAX_CALLS
 from vespe.mcp_server.http_gate import Gate, Policy
 from vespe.mcp_server.http_handlers import Handlers, Served
+from vespe.mcp_server.http_sessions import Sessions
 
 
 def serve_http(
@@ -25,5 +26,6 @@ def serve_http(
     handlers = Handlers(tools, stateless=stateless, max_calls=max_calls)
     manager = handlers.manager()
     quick = handlers.quick()
-    gate = Gate(manager.handle_request, policy, running=manager.run, quick=quick)  # type: ignore[arg-type]  # the SDK's types are Starlette's
+    app = manager.handle_request if stateless else Sessions(manager.handle_request)  # type: ignore[arg-type]  # the SDK's types are Starlette's
+    gate = Gate(app, policy, running=manager.run, quick=quick)  # type: ignore[arg-type]  # so are these
     server.serve(gate, listener, life=handlers, tell=tell, answering=gate.answer_short)

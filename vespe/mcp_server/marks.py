@@ -7,7 +7,7 @@ from typing import Final, Protocol, TypeAlias
 
 from vespe import defaults
 from vespe.calls import policy_answers
-from vespe.files.stamps import Stamp, stamp
+from vespe.files.stamps import Stamp, stamp, stamp_of
 from vespe.models import Entry
 from vespe.projects import user_config
 from vespe.projects.workspace import Workspace, fingerprint
@@ -53,12 +53,22 @@ def tool_stamps(entry: Entry) -> tuple[Stamp, Stamp]:
 
 def _tools(directory: str) -> Iterator[tuple[str, Stamp, Stamp]]:
     try:
-        names = sorted(os.listdir(directory))
+        opened = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     except OSError:
         return
-    for name in names:
-        path = f"{directory}/{name}"
-        yield name, stamp(path), stamp(f"{path}/{defaults.CONFIG_FILE}")
+    try:
+        for name in sorted(os.listdir(opened)):
+            yield name, _stamp_in(opened, name), _stamp_in(opened, f"{name}/{defaults.CONFIG_FILE}")
+    finally:
+        os.close(opened)
+
+
+def _stamp_in(directory: int, path: str) -> Stamp:
+    """Return the stamp of what is at a path below an open directory, which is found sooner than by its whole path."""
+    try:
+        return stamp_of(os.stat(path, dir_fd=directory))
+    except OSError:
+        return None
 
 
 _SHARE: Final = 50

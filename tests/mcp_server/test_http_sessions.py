@@ -1,0 +1,162 @@
+"""Sessions that sleep: their clients notice nothing, and the SDK keeps nothing of them."""
+
+import asyncio
+import contextlib
+import itertools
+import json
+from collections.abc import AsyncIterator, Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from vespe import Project, report_message
+from vespe.mcp_server.http_gate import GONE, MESSAGE, replayed
+from vespe.mcp_server.http_handlers import Handlers
+from vespe.mcp_server.http_sessions import Sessions
+from vespe.mcp_server.tools import ServedTools
+from vespe.models import JsonObject
+from vespe.projects.workspace import open_workspace
+
+HEADERS = {"host": "localhost", "content-type": "application/json", "accept": "application/json, text/event-stream"}
+
+
+def say() -> str:
+    """Say something on the way."""
+    report_message("debug", "on the way")
+    return "said"
+
+
+class Client:
+    """A client of the older revisions, straight to the application; `session` is the id that it was given."""
+
+    def __init__(self, app: Sessions) -> None:
+        self.app, self.session, self.status, self.ids = app, "", 0, itertools.count()
+
+    async def ask(self, method: str, *, http: str = "POST", heard: Callable[[bytes], None] | None = None, **params: Any) -> str:
+        """Send one message, a notification where it is one by name; return the body, and check that the session is the known one."""
+        message: JsonObject = {"jsonrpc": "2.0", "method": method, "params": params}
+        message |= {} if method.startswith("notifications/") else {"id": next(self.ids)}
+        body = json.dumps(message).encode() if http == "POST" else b""
+        given = HEADERS | {"content-length": str(len(body))} | ({"mcp-session-id": self.session} if self.session else {})
+        gone, said = asyncio.Event(), bytearray()
+
+        async def send(event: dict[str, Any]) -> None:
+            said.extend(event.get("body", b""))
+            if heard is not None:
+                heard(event.get("body", b""))
+            if event["type"] == "http.response.start":
+                self.status = event["status"]
+                session = dict(event["headers"]).get(b"mcp-session-id", b"").decode()
+                assert session == self.session or not self.session or not session
+                self.session = self.session or session
+
+        scope = {
+            "type": "http",
+            "http_version": "1.1",
+            "method": http,
+            "path": "/mcp",
+            "raw_path": b"/mcp",
+            "query_string": b"",
+            "root_path": "",
+        }
+        scope |= {
+            "headers": [(name.encode(), value.encode()) for name, value in given.items()],
+            "scheme": "http",
+            "server": ("localhost", 80),
+        }
+        await self.app(scope | {GONE: gone, MESSAGE: (body, message if body else None)}, replayed(body, gone), send)
+        return said.decode()
+
+    async def hello(self, name: str = "test") -> "Client":
+        info = {"name": name, "version": "1"}
+        await self.ask("initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo=info)
+        await self.ask("notifications/initialized")
+        assert self.status == 202
+        return self
+
+    @property
+    def sleeps(self) -> bool:
+        return self.app._known[self.session.encode()].own is None
+
+
+@contextlib.asynccontextmanager
+async def served(project: Path, **options: int) -> AsyncIterator[tuple[Sessions, Handlers]]:
+    made = Project(project)
+    made.register(say)
+    with ServedTools(open_workspace(project), registry=made.registry) as tools:
+        handlers = Handlers(tools)
+        manager = handlers.manager()
+        async with manager.run():
+            yield Sessions(manager.handle_request, **options), handlers  # type: ignore[arg-type]  # the SDK's types are Starlette's
+
+
+def run(project: Path, work: Callable[[Sessions, Handlers], Coroutine[Any, Any, None]], **options: int) -> None:
+    async def whole() -> None:
+        async with served(project, **options) as (sessions, handlers):
+            await work(sessions, handlers)
+
+    asyncio.run(whole())
+
+
+def test_a_client_that_comes_back_finds_its_session_as_it_left_it(project: Path) -> None:
+    async def work(sessions: Sessions, _: Handlers) -> None:
+        first = await Client(sessions).hello()
+        await first.ask("logging/setLevel", level="debug")
+        second = await Client(sessions).hello()
+        for client, other in ((first, second), (second, first), (first, second)):
+            assert client.sleeps or client is second
+            said = await client.ask("tools/call", name="say", arguments={})
+            assert client.status == 200 and '"text":"said"' in said and ("on the way" in said) == (client is first)
+            assert other.sleeps
+
+    run(project, work, awake=1)
+
+
+def test_requests_that_come_together_wake_a_session_once(project: Path) -> None:
+    async def work(sessions: Sessions, handlers: Handlers) -> None:
+        clients = [await Client(sessions).hello() for _ in range(3)]
+        assert [client.sleeps for client in clients] == [True, True, True]
+        before = len(handlers._clients)
+        said = await asyncio.gather(*(clients[0].ask("tools/list") for _ in range(5)))
+        assert all('"name":"say"' in one for one in said) and len(handlers._clients) - before <= 1
+
+    run(project, work, awake=0)
+
+
+def test_a_session_that_is_ended_or_forgotten_or_unknown_is_not_found(project: Path) -> None:
+    async def work(sessions: Sessions, _: Handlers) -> None:
+        ended, forgotten, kept = [await Client(sessions).hello() for _ in range(3)]
+        await ended.ask("", http="DELETE")
+        assert ended.status == 200
+        await Client(sessions).hello()
+        await Client(sessions).hello()
+        for client, status in ((ended, 404), (forgotten, 404), (kept, 200)):
+            await client.ask("tools/list")
+            assert client.status == status
+        assert len(sessions._known) == 3
+
+    run(project, work, awake=0, limit=3)
+
+
+def test_an_open_stream_keeps_a_session_awake_and_is_told_of_changes(project: Path) -> None:
+    async def work(sessions: Sessions, handlers: Handlers) -> None:
+        client, told = await Client(sessions).hello(), asyncio.Event()
+        stream = asyncio.ensure_future(client.ask("", http="GET", heard=lambda data: told.set() if b"list_changed" in data else None))
+        while client.status != 200:
+            await asyncio.sleep(0.01)
+        await Client(sessions).hello()
+        assert not client.sleeps
+        await handlers._changed()
+        await asyncio.wait_for(told.wait(), 30)
+        stream.cancel()
+
+    run(project, work, awake=0)
+
+
+@pytest.mark.parametrize(("name", "sleeps"), [("x" * 100, True), ("x" * 10_000, False)])
+def test_what_would_be_much_to_keep_is_left_with_the_sdk(project: Path, name: str, sleeps: bool) -> None:
+    async def work(sessions: Sessions, _: Handlers) -> None:
+        assert (await Client(sessions).hello(name)).sleeps == sleeps
+
+    run(project, work, awake=0)
