@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.ondisk import python_tool
-from vespe.calls.path import CallPath
-from vespe.calls.registry import ToolRegistry
+from vespe.calls.path import open_path
 from vespe.errors import InvalidDocument
 from vespe.mcp_server.selection import Selection
 from vespe.mcp_server.snapshot import Snapshot, differs, look, unreadable
@@ -27,7 +26,7 @@ def root(home: Path, tmp_path: Path) -> Path:
 
 def looked(root: Path, before: Snapshot | None = None) -> Snapshot:
     workspace = open_workspace(root)
-    path = CallPath(workspace=workspace, registry=ToolRegistry())
+    path = open_path(workspace)
     return look(
         workspace, path, selection=Selection(), granted=gate.TrustCheck(workspace.config, environ={}).check, token=None, before=before
     )
@@ -43,9 +42,10 @@ def test_what_did_not_change_is_not_read_again(root: Path) -> None:
     assert not differs(before, after, definition=lambda tool: {"name": tool.name})
 
 
-def test_a_name_holds_until_its_tool_or_what_comes_before_it_changes(root: Path) -> None:
+@pytest.mark.parametrize("asked", [1, 100])
+def test_a_name_holds_until_its_tool_or_what_comes_before_it_changes(root: Path, asked: int) -> None:
     before = looked(root)
-    assert before.firm and before.still_holds("a")
+    assert before.firm and all(before.still_holds("a") for _ in range(asked))
     python_tool(root / ".vespe/tools/tool-c", "c", "return 1")
     assert not before.still_holds("a")
 

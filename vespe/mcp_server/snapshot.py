@@ -3,6 +3,7 @@
 import contextlib
 from collections.abc import Callable, Mapping
 from dataclasses import field, replace
+from typing import cast
 
 from vespe import defaults
 from vespe.adapters.modes import mode_of
@@ -11,12 +12,14 @@ from vespe.calls.path import CallPath
 from vespe.calls.policy import CallPolicy, clients_policy
 from vespe.errors import VespeError
 from vespe.files.stamps import Stamp, settled, stamp
+from vespe.files.watch import Held
 from vespe.mcp_server import marks as server_marks
 from vespe.mcp_server import selection as server_selection
 from vespe.mcp_server.marks import Marks
 from vespe.mcp_server.pages import Ready
 from vespe.mcp_server.selection import Granted, Selection
 from vespe.models import Entry, JsonObject, Tool
+from vespe.projects.open_project import OpenProject
 from vespe.projects.view import Shown
 from vespe.projects.workspace import Workspace
 from vespe.records import dataclass
@@ -46,7 +49,7 @@ class Snapshot:
     policy: CallPolicy | None
     marks: tuple[Marks, object]
     firm: bool
-    near: tuple[tuple[str, Stamp], ...]
+    near: Held
     tools: Mapping[str, Tool]
     bridge: Bridge | None
     names: tuple[str, ...]
@@ -64,9 +67,8 @@ class Snapshot:
     def still_holds(self, name: str) -> bool:
         """Say whether a name still means the tool that it meant, with the same bytes, at the price of a few calls of the system."""
         tool = self.tools[name]
-        for path, before in self.near:  # not any(...): every call asks
-            if stamp(path) != before:
-                return False
+        if not self.near.hold():
+            return False
         if tool.directory is None:  # a function of the program
             return True
         known = self.loaded[tool.directory]
@@ -102,7 +104,7 @@ def look(
         policy=policy,
         marks=(seen, token),
         firm=settled((*(found for _, found in near), *server_marks.stamps_in(seen))),
-        near=near,
+        near=Held(near, cast(OpenProject, path.live).watch),
         tools=found.tools,
         bridge=made,
         names=tuple(sorted(made.declared if made else found.tools)),
