@@ -37,7 +37,7 @@ it is a warning.
 - `--changed REV` judges only the tools that changed since a git revision; the others are compared with.
 - `--fix` mends what is safe to mend: the form of Vespe's own files, a missing `additionalProperties`, types under another language's
   name. YAML stays as it is, since its comments would be lost; so does what cannot be read.
-- `--explain CODE` prints what stands here.
+- `--explain CODE` prints what stands here, `--explain FAMILY` the rules of one family.
 
 To suppress a rule for one tool, list it in its config.json, with the reason:
 
