@@ -7,18 +7,25 @@ from vespe.calls.batch import cluster, parcel
 from vespe.calls.batch.cluster import Chunk, run_chunk, with_claim
 from vespe.calls.batch.items import Item, numbered
 from vespe.calls.batch.local import Plan
+from vespe.models import Failure
 from vespe.projects.workspace import open_workspace
 
 
 def test_chunks_grow_with_what_is_learned_and_shrink_again() -> None:
     chunks = cluster._Chunks(numbered({} for _ in range(1000)), Plan())
-    first = chunks.take()
-    chunks.learn(8, 0.01)
-    second = chunks.take()
-    chunks.learn(16, 160.0)
-    third = chunks.take()
-    assert first and second and third
-    assert [len(chunk.items) for chunk in (first, second, third)] == [8, 16, 1] and chunks.taken == 3
+    found: list[Chunk] = []
+    for seconds in (0.01, 160.0, 1.0):
+        found += filter(None, [chunks.take()])
+        chunks.learn(found[-1], seconds)
+    assert [len(chunk.items) for chunk in found] == [8, 16, 1] and chunks.taken == 3
+
+
+def test_inputs_that_are_not_called_teach_nothing_of_those_that_are() -> None:
+    chunks = cluster._Chunks((Item(n, {}, Failure(code="unknown_outcome", message="")) for n in range(1000)), Plan())
+    for chunk in filter(None, [chunks.take() for _ in range(5)]):
+        chunks.learn(chunk, 0.001)
+    following = chunks.take()
+    assert following is not None and len(following.items) == 8
 
 
 def test_each_item_of_a_chunk_is_told_as_begun_when_the_chunk_is_taken() -> None:

@@ -81,7 +81,7 @@ def run_on_engine(items: Iterable[Item], tool: Tool, engine: Engine, plan: Plan)
             handle = engine.wait(list(running))
             number, chunk, began = running.pop(handle)
             outcomes = engine.outcomes(handle)
-            chunks.learn(len(chunk.items), (time.monotonic() - began) / _AHEAD)
+            chunks.learn(chunk, (time.monotonic() - began) / _AHEAD)
             ended[number] = [_lost(item, tool, again) for item in chunk.items] if outcomes is None else outcomes
             if not plan.ordered:
                 yield from ended.pop(number)
@@ -112,9 +112,10 @@ class _Chunks:
         self.taken += 1
         return Chunk(items, self._plan.retries, self._plan.timeout_s)
 
-    def learn(self, size: int, seconds: float) -> None:
-        wanted = size * self._seconds / max(seconds, 0.001)
-        self._size = max(1, min(int(min(wanted, 2 * self._size)), _LARGEST))
+    def learn(self, chunk: Chunk, seconds: float) -> None:
+        if calls := sum(item.failure is None for item in chunk.items):  # what is not called takes no time, and says nothing of what is
+            wanted = calls * self._seconds / max(seconds, 0.001)
+            self._size = max(1, min(int(min(wanted, 2 * self._size)), _LARGEST))
 
 
 def with_claim(chunk: Chunk, claim: Callable[[], bool] | None) -> Chunk:
