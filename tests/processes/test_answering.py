@@ -1,6 +1,7 @@
 """A process that answers one request at a time: real ones, that also die, hang and talk too much."""
 
 import os
+import subprocess
 import sys
 import threading
 import time
@@ -41,6 +42,28 @@ def test_each_request_gets_its_own_answer_whatever_else_is_written(answering: An
     assert [answer.body[:9] for answer in answers] == [b"a", b"log", b"b", b"print", b"largelarg", b"c"]
     assert [answer.logs[-4:] for answer in answers] == [b"", b"said", b"", b"", b"", b""] and len(answers[4].body) == 500_000
     answering.end()
+
+
+SUPERVISORS = """
+import os, sys, time
+from vespe.processes import process, signals
+from vespe.processes.answering import AnsweringProcess
+with signals.raise_on_signals():
+    kept = AnsweringProcess((sys.executable, "-I", "-c", "import os, sys; os.write(int(sys.argv[-1]), b'0 head' + bytes([10])); input()"),
+                            cwd="/", env={}, first=b"")
+    kept.ask(b"x", until=time.monotonic() + 20, cancel=None)
+    told = [open(f"/proc/{kept.supervisor}/cmdline").read()]
+    told.append(process.run(process.Command(argv=["/bin/sh", "-c", "ps -o args= -p $(ps -o ppid= -p $PPID)"], cwd="/",
+                                            env={"PATH": "/usr/bin:/bin"}, timeout_s=20.0)).stdout.decode())
+    kept.end()
+print(*("raise_on_signals" in one for one in told))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nothing is a fork")
+def test_in_a_command_what_lives_on_has_a_supervisor_that_keeps_nothing_of_it() -> None:
+    done = subprocess.run([sys.executable, "-c", SUPERVISORS], capture_output=True, encoding="utf-8", check=True)
+    assert done.stdout.split() == ["False", "True"], done.stdout
 
 
 @pytest.mark.parametrize("word", ["junk", "-5 head", "9" * 5000])

@@ -147,6 +147,8 @@ def child_environment(base: Mapping[str, str], extra: Mapping[str, str]) -> dict
 class _Call(Supervised):
     """One run: the supervisor, the pipes to it and to the tool, and why it is being ended. Only its waits can be interrupted."""
 
+    is_brief = True
+
     def __init__(self, command: Command, began: float, lease: "Lease | None" = None) -> None:
         super().__init__(command.name or os.path.basename(command.argv[0]), lease)
         self.command = command

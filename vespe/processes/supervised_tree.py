@@ -178,7 +178,10 @@ class Supervised:
     """A supervisor and its tree, from our side; every method is for one thread at a time.
 
     `program` is what errors call what is started. `feeds` holds what is still to be written, by descriptor; `outputs` what has been read.
+    `is_brief` says that it lives for one call: then its supervisor may be a fork of this process, and keep all that this one has.
     """
+
+    is_brief = False
 
     def __init__(self, program: str, lease: "Lease | None" = None) -> None:
         self.program = program
@@ -200,7 +203,7 @@ class Supervised:
         if signals.in_command():
             _hide_memory()
         theirs: list[int] = []
-        forked = self.lease is None and not command["boot"] and _can_fork()
+        forked = self.is_brief and self.lease is None and not command["boot"] and _can_fork()
         fed = {"control": b"" if self.lease or forked else boot_message(SUPERVISOR, command), "stdin": stdin}
         try:
             for name in ("control", "status", "stderr", "stdin", "stdout", "result"):
