@@ -1,5 +1,6 @@
 """What refs mean now, asked of real repositories."""
 
+import shlex
 from pathlib import Path
 
 import pytest
@@ -31,7 +32,18 @@ def test_a_whole_commit_is_asked_of_nobody(tmp_path: Path) -> None:
 def test_a_ref_that_is_not_there_tells_the_tags_that_are(tmp_path: Path, home: Path) -> None:
     with pytest.raises(NotFound) as missing:
         meaning(tmp_path, gitrepo.published(tmp_path / "source"), "v9")
-    assert "its tags: v1" in missing.value.hint
+    assert missing.value.hint == "its tags: v1"
+
+
+def test_many_tags_are_told_the_newest_first_with_a_command_that_shows_all(tmp_path: Path, home: Path) -> None:
+    source = gitrepo.published(tmp_path / "source")
+    for number in range(2, 9):
+        git(source, "tag", f"v{number}")
+    with pytest.raises(NotFound) as missing:
+        meaning(tmp_path, source, "v99")
+    shown, _, rest = missing.value.hint.partition(" and ")
+    assert shown == "its tags: v8, v7, v6, v5, v4" and rest.startswith("3 more (`git ls-remote --tags ")
+    assert git(source, *shlex.split(rest.split("`")[1])[1:]).count("refs/tags/") == 8
 
 
 def test_only_the_whole_name_of_a_ref_counts(tmp_path: Path, home: Path) -> None:

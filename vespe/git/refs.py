@@ -8,6 +8,7 @@ from vespe.errors import NotFound, OutputTooLarge, Refused
 from vespe.git import session as git_session
 from vespe.git.commit_id import is_commit
 from vespe.git.session import Session
+from vespe.lazy import shlex
 from vespe.records import dataclass
 
 _MAX_LISTING: Final = 32 * 1024 * 1024
@@ -45,8 +46,8 @@ def resolve(session: Session, url: str, ref: str | None) -> RemoteRef:
     if ref is None:
         raise NotFound(f"{session.what} has no commits yet", hint="commit the kit first, then try again")
     known = sorted(name.removeprefix("refs/tags/") for name in advertised if name.startswith("refs/tags/") and not name.endswith("^{}"))
-    more = f"{len(known) - 5} earlier ones, " if len(known) > 5 else ""
-    hint = f"its tags: {more}{', '.join(known[-5:])}" if known else "name a branch, a tag or a whole commit id"
+    more = f" and {len(known) - 5} more (`git ls-remote --tags {shlex.quote(url)}` shows all)" if len(known) > 5 else ""
+    hint = f"its tags: {', '.join(known[:-6:-1])}{more}" if known else "name a branch, a tag or a whole commit id"
     raise NotFound(f"{session.what} has neither a tag nor a branch {ref!r}", hint=hint)
 
 
