@@ -3,7 +3,7 @@
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import field, replace
 from functools import partial
@@ -174,13 +174,17 @@ class CallPath:
         grant = self._grant(tool)
         values = self._secret_values(tool) if tool.secrets else ()
         started = time.perf_counter()
-        attempt = _Attempt(grant, values, cancel, started, in_loop, [])
+        attempt: _Attempt = tuple.__new__(
+            _Attempt, (grant, values, cancel, started, in_loop, [])
+        )  # a third of what its own `__new__` takes
         try:
             if grant.files is None and not self._is_installed(tool.directory):
-                outcome = await self._run_in(tool.directory or self.workspace.root, tool, call, attempt)
+                made = self._run_in(tool.directory or self.workspace.root, tool, call, attempt)
+                outcome = await made if in_loop and isinstance(made, Awaitable) else made
             else:
                 with self._approved(tool, grant) as (approved, directory):
-                    outcome = await self._run_in(directory, approved, call, attempt)
+                    made = self._run_in(directory, approved, call, attempt)
+                    outcome = await made if in_loop and isinstance(made, Awaitable) else made
         except errors.VespeError as error:
             outcome = failed(tool, error, secrets=values, started=started)
             if isinstance(error, _RAISED):
@@ -211,7 +215,8 @@ class CallPath:
         return shown | {"type": tool.implementation.type} | EXECUTORS[tool.implementation.type].plan(tool, inputs, context)
 
     def _grant(self, tool: Tool) -> gate.Grant:
-        return self._granted(tool.directory if tool.scope == defaults.PROJECT_TOOLS else None)
+        own = tool.directory if tool.scope == defaults.PROJECT_TOOLS else None
+        return self._granted(own) if self.live is None else self.live.grant(own)
 
     def _granted(self, tool_directory: str | None) -> gate.Grant:
         if self.live is not None:
@@ -230,7 +235,8 @@ class CallPath:
             known = self._pinned[directory] = pinned.is_installed(directory)
         return known
 
-    async def _run_in(self, directory: str, tool: Tool, call: Call, attempt: "_Attempt") -> Outcome:
+    def _run_in(self, directory: str, tool: Tool, call: Call, attempt: "_Attempt") -> Any:
+        """Return the Outcome, or where it runs in a loop and here, what is awaited for it."""
         inputs = checked_inputs(tool, call.arguments)
         secrets = self._secrets(tool, attempt.grant) if tool.secrets else {}
         here = self.registry.find(tool.name)
@@ -241,8 +247,9 @@ class CallPath:
             bounds = _UNSTATED
         else:
             bounds = Bounds(_deadline(call, tool), bool(call.timeout_s or tool.timeout_s), attempt.cancel)
-        result = await in_process.arun(here, inputs, bounds) if attempt.in_loop else in_process.run(here, inputs, bounds)
-        return finished(tool, result, secrets=attempt.secrets, started=attempt.started)
+        if attempt.in_loop:
+            return _awaited(tool, in_process.arun(here, inputs, bounds), attempt)
+        return finished(tool, in_process.run(here, inputs, bounds), secrets=attempt.secrets, started=attempt.started)
 
     def _execute(self, tool: Tool, inputs: JsonObject, context: Context, attempt: "_Attempt") -> Execution:
         """Run what is no function of this process, held to what it states."""
@@ -366,6 +373,10 @@ class _Attempt(NamedTuple):
         """Return an outcome that says what held the process."""
         held = self.held[0]
         return outcome if held is None else replace(outcome, sandbox=held.document)
+
+
+async def _awaited(tool: Tool, result: Awaitable[Any], attempt: _Attempt) -> Outcome:
+    return finished(tool, await result, secrets=attempt.secrets, started=attempt.started)
 
 
 def _kit_of(tool: Tool) -> str | None:

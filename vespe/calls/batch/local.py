@@ -45,7 +45,8 @@ def run_batch(items: Iterable[Item], tool: Tool, run: Callable[..., Outcome], pl
     """
     if plan.threads == 1:
         # Between two calls there is none to end, and to watch for that would cost a thread for each call of a function.
-        yield from map(partial(_run, tool=tool, run=run, plan=plan), items)
+        alone = partial(run_item, tool=tool, run=run, retries=plan.retries, timeout_s=plan.timeout_s)
+        yield from map(alone if plan.begin is None else partial(_run, tool=tool, run=run, plan=plan), items)
         return
     ending = threading.Event()
     waiting: deque[concurrent_futures.Future[ItemOutcome]] = deque()
