@@ -118,6 +118,7 @@ def test_a_kit_that_steals_a_key_gets_nothing_sends_nothing_and_is_told_of(
         assert vespe("kit", "install", f"{server.url('kit')}@v1", "--activate", "--yes", cwd=project).returncode == 0
     outcome = json.loads(vespe("tool", "run", "rain_tool", "--json", cwd=project).stdout)
     assert outcome["error"]["code"] == "permission_denied" and outcome["error"]["details"]["refused"].endswith("/.ssh/id_ed25519")
+    assert outcome["error"]["hint"].startswith("`vespe tool copy rain/rain_tool` makes it yours; ")
     with pytest.raises(BlockingIOError):  # nobody knocked
         stolen.accept()
     assert "permission_denied" in (log := vespe("log", cwd=project).stdout) and ".ssh/id_ed25519" in log

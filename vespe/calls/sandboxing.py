@@ -207,9 +207,10 @@ def explained(error: ToolExecutionError, tool: Tool, made: Policy | None) -> Too
             continue
         stated = list(getattr(permissions_of(tool.permissions), kind) or _DEFAULTS.get(kind, ()))
         line = ", ".join(f'"{item}"' for item in [*stated, _short(what)])
+        own = f"`vespe tool copy {tool.kit_id}/{tool.name}` makes it yours; " if tool.kit_id else ""  # a kit's bytes are pinned
         return PermissionDenied(
             f"the sandbox did not let {tool.name!r} {_KINDS[kind]} {what}: {error}",
-            hint=f'where it is to, say so in its config.json: "permissions": {{"{kind}": [{line}]}}',
+            hint=f'{own}where it is to, say so in its config.json: "permissions": {{"{kind}": [{line}]}}',
             details=error.details | {"permission": kind, "refused": what},
         )
     if found:
