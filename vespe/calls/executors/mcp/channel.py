@@ -22,7 +22,6 @@ _OBEY_S: Final = 1.0
 """How long a server may take to read that a call is cancelled, and to end what it started for it."""
 _END_S: Final = 1.0
 _SAID_BYTES: Final = 2048
-_UNKNOWN: Final = "it is not known whether the call took effect"
 
 
 class Unsent(Exception):
@@ -221,7 +220,7 @@ class Channel:
             if not call.sent and text.startswith(b'{"error"'):
                 raise Unsent(error) from None
             if text.startswith(b'{"error": {"kind": "lost"'):
-                error.message = f"{error.message}; {_UNKNOWN}"
+                error.message = f"{error.message}; {exchange.UNKNOWN}"
             raise
 
     def _raise_lost(self, call: _Call, patience: Patience) -> NoReturn:
@@ -238,7 +237,7 @@ class Channel:
             return Interrupted(f"{name} has been ended: the sessions of this process are closed")
         if self._blamed:
             why = f"because a call of {self._blamed} in it did not end when it was told to"
-            return SessionEnded(f"the session with the MCP server of {name} was ended {why}; {_UNKNOWN}")
+            return SessionEnded(f"the session with the MCP server of {name} was ended {why}; {exchange.UNKNOWN}")
         error: VespeError = exchange.ended(name, logs)
         if self._failure:
             try:
@@ -246,7 +245,7 @@ class Channel:
             except VespeError as told:
                 error = told
         if call is not None and call.sent:
-            error.message = f"{error.message}; {_UNKNOWN}"
+            error.message = f"{error.message}; {exchange.UNKNOWN}"
         return error
 
     def _logs(self, call: _Call | None) -> str:

@@ -30,6 +30,7 @@ else:
     main()
 """
 _FLAGS: Final = ("-I", "-B", "-X", "utf8")
+UNKNOWN: Final = "it is not known whether the call took effect"
 _SAID_LINES: Final = 10
 _SAID_CHARACTERS: Final = 1000
 
@@ -153,7 +154,8 @@ def _error(error: JsonObject, name: str, *, kit: str, logs: str) -> VespeError:
         return Refused(f"the MCP server of {name} is another one than was approved: {message}", hint=hint)
     if kind == "refused":
         return Refused(message, hint="only you can allow a private host: `vespe config set allow_hosts '[\"HOST:PORT\"]'`")
-    return ToolExecutionError(f"the MCP server of {of(name, kit)} failed: {message}", details=_said(logs))
+    sent = f"; {UNKNOWN}" if error.get("sent") else ""
+    return ToolExecutionError(f"the MCP server of {of(name, kit)} failed: {message}{sent}", details=_said(logs))
 
 
 def _said(logs: str) -> JsonObject:

@@ -34,6 +34,8 @@ _SHOWN: Final = 3, 200
 """Of what a server prints that is no message: how many lines are shown, and how many bytes of each."""
 ENDINGS: Final[list[str]] = []
 """How the server that was started ended, in words: the client says only that a connection was closed."""
+_SENT: Final[list[str]] = []
+"""The tool whose one call was sent."""
 _REFUSALS: Final[list[AddressRefused]] = []
 """Addresses that were refused: the client tells of any failure to connect as one of its own."""
 
@@ -64,7 +66,8 @@ def main() -> None:
     """Read a request from stdin, and write its answer to the descriptor that the last argument names.
 
     The request: `command` and `cwd`, or `url`, `headers` and `allow_hosts`; for a call `tool`, `arguments` and the
-    `digest` of the definition that was approved. The answer: `{"tools", "server"}`, `{"result"}` or `{"error": {"kind", "message"}}`.
+    `digest` of the definition that was approved. The answer: `{"tools", "server"}`, `{"result"}` or `{"error": {"kind", "message"}}`;
+    `sent` stands beside these where a connection is lost, and says whether the call was under way.
     """
     request = json.load(sys.stdin.buffer)
     os.dup2(2, 1)
@@ -87,7 +90,7 @@ def run(reach: JsonObject, work: Callable[[], Coroutine[Any, Any, None]], *, fai
 async def _answered(request: JsonObject) -> None:
     async with connected(request) as client:
         if "tool" in request:
-            return tell(await called(client, request))
+            return tell(await called(client, request, sending=lambda: _SENT.append(request["tool"])))
         definitions, about = await _listed(client), client.server_info
         return tell({"tools": definitions, "server": about.model_dump(mode="json", exclude_none=True) if about else {}})
 
@@ -270,9 +273,9 @@ def told(error: BaseException) -> JsonObject:
     if _REFUSALS:
         return {"kind": "refused", "message": str(_REFUSALS[0])}
     lost = isinstance(error, MCPError) and error.code == types.CONNECTION_CLOSED
-    if lost and ENDINGS:
-        return {"kind": "lost", "message": ENDINGS[0]}
-    return {"kind": "lost" if lost else "server", "message": _sentence(error) or type(error).__name__}
+    if not lost:
+        return {"kind": "server", "message": _sentence(error) or type(error).__name__}
+    return {"kind": "lost", "message": ENDINGS[0] if ENDINGS else _sentence(error), "sent": bool(_SENT)}
 
 
 def _sentence(error: BaseException) -> str:
