@@ -104,12 +104,12 @@ def test_p12_taking_out_deletes_the_place_and_never_what_a_link_leads_to(stored:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "file").touch()
     place = Path(store.place_of(stored))
-    place.rename(tmp_path / "aside")
+    place.rename(place.with_name("aside"))
     place.symlink_to(tmp_path / "mine")
     with store.locked(), pytest.raises(Refused, match="symbolic link"):
         store.remove(stored)
     place.unlink()
-    (tmp_path / "aside").rename(place)
+    place.with_name("aside").rename(place)
     os.chmod(place / "weather", 0o755)
     (place / "weather" / "link").symlink_to(tmp_path / "mine")
     with store.locked():
@@ -140,8 +140,8 @@ def test_a_manifest_is_what_the_digest_is_made_of() -> None:
 
 def test_p2_a_link_in_the_place_of_a_kit_is_a_change_though_its_bytes_are_the_same(stored: str, tmp_path: Path) -> None:
     place = Path(store.place_of(stored))
-    place.rename(tmp_path / "moved")
-    place.symlink_to(tmp_path / "moved")
+    place.rename(place.with_name("moved"))
+    place.symlink_to("moved")
     assert store.differences(stored, "weather") == (f"{place} is a symbolic link",)
 
 

@@ -52,7 +52,7 @@ def test_p12_a_link_in_a_kit_s_place_is_refused_and_what_it_leads_to_stays(
     (kit,) = home.glob("data/vespe/store/v1-*/rain")
     victim = {"kit": kit, "place": kit.parent, "store": kit.parent.parent}[which]
     victim.parent.chmod(0o755)
-    victim.rename(tmp_path / "aside")
+    victim.rename(victim.with_name("aside"))
     victim.symlink_to(tmp_path / "mine")
     before = lock.read_bytes()
     said = command("kit", "remove", "rain", "--yes")

@@ -11,6 +11,7 @@ import pytest
 from tests.support import gitrepo
 from tests.support.gitrepo import git
 from tests.support.mcp_servers import ByHand, definition
+from vespe.files import staging
 
 Command = Callable[..., Any]
 
@@ -29,7 +30,7 @@ def installed(command: Command, project: Path, source: Path) -> Path:
 
 def forget(home: Path) -> None:
     """Make this machine one that never had the kits."""
-    shutil.rmtree(home / "data")
+    staging.delete(str(home / "data"))
     for record in home.rglob("kit-*.json"):
         record.unlink()
 

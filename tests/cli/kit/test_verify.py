@@ -23,5 +23,5 @@ def test_p6_what_is_whole_is_said_so_and_what_was_edited_is_named(command: Comma
 def test_a_kit_that_is_not_here_is_named(command: Command, tmp_path: Path, home: Path) -> None:
     command("kit", "install", str(gitrepo.published(tmp_path / "source", "rain")), "--yes")
     (place,) = home.glob("data/vespe/store/v1-*")
-    place.rename(tmp_path / "away")
+    place.rename(place.with_name("away"))
     assert command("kit", "verify").code == 4 and command("kit", "list", "--json").document["kits"][0]["problem"]
