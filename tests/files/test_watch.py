@@ -22,6 +22,7 @@ def place(tmp_path: Path) -> Path:
     made = tmp_path / "above" / "place"
     (made / "inner").mkdir(parents=True)
     (made / "file").write_text("one", encoding="utf-8")
+    time.sleep(0.02)  # longer than a tick of a file system's clock
     return made
 
 
