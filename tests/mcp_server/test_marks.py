@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.ondisk import python_tool
-from vespe.mcp_server.marks import marks, places, stamps_in
+from vespe.mcp_server.marks import marks, places, stamps_in, still_hold
 from vespe.projects.init import found_project
 from vespe.projects.workspace import Workspace, open_workspace
 
@@ -18,7 +18,7 @@ def workspace(home: Path, tmp_path: Path) -> Workspace:
 
 
 def test_marks_stay_while_nothing_changes(workspace: Workspace) -> None:
-    assert marks(workspace) == marks(workspace) and len(list(stamps_in(marks(workspace)))) == 2
+    assert marks(workspace) == marks(workspace) and still_hold(workspace, marks(workspace)) and len(list(stamps_in(marks(workspace)))) == 2
 
 
 @pytest.mark.parametrize("change", ["config.json", "main.py", "new", "gone", "kit"])
@@ -32,7 +32,7 @@ def test_marks_change_with_a_tool_and_with_the_configuration(workspace: Workspac
         Path(workspace.root, ".vespe/config.json").write_text('{"active_kits": ["file_io_without_git"]}', encoding="utf-8")
     else:
         (tools / "tool-a" / change).rename(tools / "tool-a" / "aside")
-    assert marks(workspace) != before
+    assert marks(workspace) != before and not still_hold(workspace, before)
 
 
 def test_the_places_that_decide_are_the_configuration_and_each_scope(workspace: Workspace) -> None:

@@ -24,6 +24,15 @@ def marks(workspace: Workspace) -> Marks:
     return (fingerprint(workspace), (stamp(user_config.config_path()), stamp(policy_answers.directory())), tools)
 
 
+def still_hold(workspace: Workspace, seen: Marks) -> bool:
+    """Say whether `marks` would give the same now; nothing is kept of what is looked at, since with 100,000 tools that costs a third."""
+    project, rules, scopes = seen
+    if fingerprint(workspace) != project or (stamp(user_config.config_path()), stamp(policy_answers.directory())) != rules:
+        return False
+    ordered = [scope.directory for scope in workspace.scopes if scope.ordered]
+    return all(_hold(directory, tools) for directory, tools in zip(ordered, scopes, strict=True))
+
+
 def stamps_in(seen: Marks) -> Iterator[Stamp]:
     """Return the stamps of the tools in what `marks` gave."""
     _, _, scopes = seen
@@ -61,6 +70,11 @@ def _tools(directory: str) -> Iterator[tuple[str, Stamp, Stamp]]:
             yield name, _stamp_in(opened, name), _stamp_in(opened, f"{name}/{defaults.CONFIG_FILE}")
     finally:
         os.close(opened)
+
+
+def _hold(directory: str, tools: tuple[tuple[str, Stamp, Stamp], ...]) -> bool:
+    now = _tools(directory)
+    return all(next(now, None) == tool for tool in tools) and next(now, None) is None
 
 
 def _stamp_in(directory: int, path: str) -> Stamp:

@@ -97,7 +97,7 @@ class ServedTools:
         """Look whether the project changed; True, and another `version`, where what clients are shown is another list now."""
         with self._lock:
             before = self._now
-            if before.firm and (marks.marks(before.workspace), self._token()) == before.marks:
+            if before.firm and self._token() == before.marks[1] and marks.still_hold(before.workspace, before.marks[0]):
                 return False
             try:
                 self._now = self._look(self._live.workspace, before)
