@@ -20,6 +20,7 @@ from tests.support import githttp, gitrepo
 from tests.support.githttp import GitServer
 from tests.support.ondisk import PATIENCE_S, interruptible, python_tool, vespe, write_kit
 from vespe.calls.sandboxing import machine
+from vespe.files import staging
 
 CASES = Path(__file__).parent.parent / "cases" / "git"
 Command = Callable[..., Any]
@@ -45,8 +46,8 @@ def test_a_team_shares_a_kit_over_https(served: GitServer, project: Path, tmp_pa
     assert done.returncode == 0, done.stderr
     clone = tmp_path / "clone"
     shutil.copytree(project, clone)
-    shutil.rmtree(home / "data")
-    shutil.rmtree(home / "state")
+    staging.delete(str(home / "data"))
+    staging.delete(str(home / "state"))
     assert vespe("kit", "sync", "--locked", "--yes", cwd=clone).returncode == 0
     assert vespe("tool", "run", "rain_tool", "--trust", cwd=clone).stdout.strip() == "1"
 
