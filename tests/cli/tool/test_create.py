@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from tests.support.terminal import plain, vespe_on_a_terminal
+
 Command = Callable[..., Any]
 SOURCE = '''
 def calc(a: float, b: float = 1.0) -> float:
@@ -83,6 +85,15 @@ def test_directories_are_readable_and_no_two_tools_share_one(command: Command, p
     uids = [command("tool", "create", name, "--type", "shell_command", "--json").document["uid"] for name in ("greet", "Greet", "_")]
     assert uids == ["tool-greet", "tool-greet-2", "tool-unnamed"]
     assert (project / ".vespe/tools/tool-greet/config.json").is_file()
+
+
+def test_what_comes_next_in_a_kit_that_is_not_active_is_its_activation(command: Command, project: Path) -> None:
+    command("kit", "create", "mine")
+    made = ("tool", "create", "--type", "python_script", "--kit", "mine")
+    assert "`vespe kit activate mine`" in plain(vespe_on_a_terminal(*made, "first", cwd=project))
+    assert command("kit", "activate", "mine").code == 0
+    assert "`vespe tool run second --help`" in plain(vespe_on_a_terminal(*made, "second", cwd=project))
+    assert command("tool", "run", "second", "--help").code == 0
 
 
 def test_a_second_tool_comes_into_a_kit(command: Command, project: Path) -> None:

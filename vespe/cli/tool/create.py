@@ -8,10 +8,11 @@ import click
 
 from vespe.cli import options, report
 from vespe.cli.tool import editor, field_options
+from vespe.errors import ProjectNotFound
 from vespe.kits.create import add_tool
 from vespe.models import Tool
 from vespe.projects import project_tools
-from vespe.projects.workspace import find_root
+from vespe.projects.workspace import find_root, open_workspace
 from vespe.tools import drafts, new_tool
 
 
@@ -46,6 +47,8 @@ def command(name: str, kind: str | None, source: str | None, in_place: bool, **g
         root = find_root(given["project_dir"])
         tool = project_tools.create_tool(root, draft)
     _made(tool, root, draft.notes, given["as_json"])
+    if not given["as_json"]:
+        report.next_step(_next(tool, in_kit=given["kit"] is not None, project_dir=given["project_dir"]))
     if given["then_edit"]:
         editor.edit(tool.directory or "")
 
@@ -81,4 +84,17 @@ def _made(tool: Tool, root: str, notes: tuple[str, ...], as_json: bool) -> None:
     report.say(f"made {tool.name} in {shown}")
     if tool.implementation is not None and tool.implementation.type == "rust_function":
         report.say(f"`vespe tool build {tool.name}` compiles it: then it runs")
-    report.next_step(f"`vespe tool run {tool.name} --help` shows what it takes, `vespe tool edit {tool.name}` opens it")
+
+
+def _next(tool: Tool, *, in_kit: bool, project_dir: str | None) -> str:
+    kit = os.path.basename(os.path.dirname(tool.directory or ""))
+    if in_kit and not _is_active(kit, project_dir):
+        return f"`vespe kit activate {kit}` makes it available in a project"
+    return f"`vespe tool run {tool.name} --help` shows what it takes, `vespe tool edit {tool.name}` opens it"
+
+
+def _is_active(kit: str, project_dir: str | None) -> bool:
+    try:
+        return kit in open_workspace(project_dir).config.active_kits
+    except ProjectNotFound:
+        return False
