@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.agents.agents_on_disk import NUMBER, READ_ONLY, Bench
+from tests.support.ondisk import PATIENCE_S
 from vespe import CallPolicy
 from vespe.agents.call_results import WAITS, CallResult
 from vespe.agents.limits import Stop
@@ -134,14 +135,15 @@ def test_what_was_begun_when_the_turn_is_interrupted_has_a_result_and_the_rest_n
 
 
 def test_an_exception_of_whoever_is_told_ends_the_other_calls_and_passes_through(bench: Bench) -> None:
-    bench.tool("read", annotations=READ_ONLY)
+    stop, first = Stop(), iter([True])
+    bench.tool("read", lambda: next(first, False) or stop.wait(PATIENCE_S), annotations=READ_ONLY)
 
     def failing(_: object) -> None:
         raise KeyboardInterrupt
 
     results: dict[int, CallResult] = {}
     with pytest.raises(KeyboardInterrupt):
-        runner(bench, on_result=failing, max_parallel=2).run(calls(*["read"] * 6), results, stop=Stop())
+        runner(bench, on_result=failing, max_parallel=2).run(calls(*["read"] * 6), results, stop=stop)
     # One that was about to begin may have a result, as interrupted, and not have run.
     assert len(bench.ran) <= len(results) < 6
 
