@@ -79,9 +79,18 @@ def test_async_code_that_does_not_yield_to_its_end_is_said_to_run_on(sleeper: Sl
 
 @pytest.mark.parametrize("kind", ["sync", "waits"])
 def test_a_deadline_that_was_asked_for_frees_the_caller(sleeper: Sleeper, kind: str) -> None:
-    with pytest.raises(TimedOut, match=r"within 0\.05 s") as caught:
-        in_process.run(code(getattr(sleeper, kind)), {}, BOUNDED)
+    with pytest.raises(TimedOut, match=r"within 1 s") as caught:
+        in_process.run(code(getattr(sleeper, kind)), {}, Bounds(1, stated=True))
     assert ("runs on" in str(caught.value)) == (kind == "sync")
+
+
+@pytest.mark.parametrize("kind", ["sync", "waits"])
+def test_code_that_was_left_before_it_began_never_begins(sleeper: Sleeper, kind: str) -> None:
+    over = threading.Event()
+    over.set()
+    with pytest.raises(Interrupted) as caught:
+        in_process.run(code(getattr(sleeper, kind)), {}, Bounds(PATIENCE_S, cancel=over))
+    assert "runs on" not in str(caught.value) or sleeper.begun.wait(PATIENCE_S)
 
 
 def test_what_is_done_before_anyone_cancels_gives_its_result_and_its_error() -> None:

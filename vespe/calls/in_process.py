@@ -69,7 +69,9 @@ def run(implementation: ToolImplementation, inputs: JsonObject, bounds: Bounds) 
     """
     try:
         if bounds.cancel is not None or bounds.stated:
-            return _Beside(partial(implementation.execute, inputs), implementation.name, bounds).result()
+            return _Beside(
+                partial(implementation.execute, inputs), implementation.name, bounds, is_async=_is_async(implementation)
+            ).result()
         answer = implementation.execute(inputs)
         return _awaited(answer, implementation.name, bounds) if isinstance(answer, Awaitable) else answer
     except VespeError:
@@ -109,21 +111,21 @@ async def in_thread(work: Callable[[], Any], *, leave: Callable[[], object]) -> 
 
 def _awaited(answer: Awaitable[JsonValue], name: str, bounds: Bounds) -> JsonValue:
     if _in_a_loop():
-        return _Beside(lambda: answer, name, bounds).result()
+        return _Beside(lambda: answer, name, bounds, is_async=True).result()
     return asyncio.run(_before_deadline(answer, name, bounds))
 
 
 class _Beside:
     """One call in a thread of its own, whose caller may leave. The thread is a daemon: what runs on keeps no program alive."""
 
-    def __init__(self, begin: Callable[[], JsonValue | Awaitable[JsonValue]], name: str, bounds: Bounds) -> None:
-        self._begin, self._name, self._bounds = begin, name, bounds
+    def __init__(self, begin: Callable[[], JsonValue | Awaitable[JsonValue]], name: str, bounds: Bounds, *, is_async: bool) -> None:
+        self._begin, self._name, self._bounds, self._is_async = begin, name, bounds, is_async
         # No Event: Ctrl-C at the wrong step of its wait leaves its lock taken for good (https://bugs.python.org/issue29988).
         self._is_over = False
         self._running = threading.Lock()
         self._running.acquire()
         self._lock = threading.Lock()
-        self._left = False
+        self._left = self._has_begun = False
         self._task: Task[Any] | None = None
         self._answer: JsonValue = None
         self._error: BaseException | None = None
@@ -160,17 +162,19 @@ class _Beside:
         return self._is_over or self._running.acquire(timeout=seconds)
 
     def _leave(self) -> bool:
-        """Cancel async code; return whether it ended in time."""
+        """Cancel async code, and let none begin that has not; return whether nothing runs on."""
         with self._lock:
             self._left = True
             task = self._task
             if task is not None and not self._is_over:
                 task.get_loop().call_soon_threadsafe(task.cancel)
-        return task is not None and self._ends_within(_GRACE_S)
+        return not self._has_begun or ((self._is_async or task is not None) and self._ends_within(_GRACE_S))
 
     def _work(self) -> None:
         try:
-            answer = self._begin()
+            with self._lock:
+                self._has_begun = not self._left
+            answer = self._begin() if self._has_begun or self._is_async else None
             self._answer = asyncio.run(self._cancellable(answer)) if isinstance(answer, Awaitable) else answer
         except BaseException as error:  # it is the waiting thread's
             self._error = error
@@ -180,9 +184,11 @@ class _Beside:
 
     async def _cancellable(self, answer: Awaitable[JsonValue]) -> JsonValue:
         with self._lock:
-            self._task = asyncio.current_task()
-            if self._left and self._task is not None:
-                self._task.cancel()
+            self._task, left = asyncio.current_task(), self._left
+        if left:
+            if hasattr(answer, "close"):  # a coroutine, which warns where nobody awaits it
+                answer.close()
+            raise asyncio.CancelledError
         try:
             return await _before_deadline(answer, self._name, self._bounds)
         finally:
