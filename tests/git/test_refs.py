@@ -37,13 +37,13 @@ def test_a_ref_that_is_not_there_tells_the_tags_that_are(tmp_path: Path, home: P
 
 def test_many_tags_are_told_the_newest_first_with_a_command_that_shows_all(tmp_path: Path, home: Path) -> None:
     source = gitrepo.published(tmp_path / "source")
-    for number in range(2, 9):
+    for number in range(2, 13):
         git(source, "tag", f"v{number}")
     with pytest.raises(NotFound) as missing:
         meaning(tmp_path, source, "v99")
     shown, _, rest = missing.value.hint.partition(" and ")
-    assert shown == "its tags: v8, v7, v6, v5, v4" and rest.startswith("3 more (`git ls-remote --tags ")
-    assert git(source, *shlex.split(rest.split("`")[1])[1:]).count("refs/tags/") == 8
+    assert shown == "its tags: v12, v11, v10, v9, v8" and rest.startswith("7 more (`git ls-remote --tags ")
+    assert git(source, *shlex.split(rest.split("`")[1])[1:]).count("refs/tags/") == 12
 
 
 def test_only_the_whole_name_of_a_ref_counts(tmp_path: Path, home: Path) -> None:

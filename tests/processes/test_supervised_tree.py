@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support import ondisk
+from vespe.calls import sandboxing
 from vespe.errors import InvalidArguments
 from vespe.processes.supervised_tree import Output, payload
 
@@ -111,3 +112,27 @@ def test_p33_nor_can_a_program_whose_supervisor_is_a_fork_of_vespe(home: Path, t
     ondisk.write_tool(tmp_path / ".vespe/tools/tool-peek", "peek", implementation=program, schema=SCHEMA)
     lines = _run("peek", tmp_path).split("\n")
     assert lines[::2][:3] == ["denied"] * 3 and all(" -m vespe tool run " in line for line in lines[1:6:2])
+
+
+FORKS = """
+import os, sys
+fork, threads = os.fork, []
+def counted():
+    threads.append(len(os.listdir("/proc/self/task")))
+    return fork()
+os.fork = counted
+from vespe.cli import main
+print(main(["tool", "run", sys.argv[1]]), threads)
+"""
+
+
+@pytest.mark.skipif(sandboxing.machine().level != "namespaces", reason="only there has a program that states hosts a proxy")
+@pytest.mark.parametrize(("name", "threads"), [("free", [1]), ("stated", [])])
+def test_a_supervisor_is_a_fork_only_while_there_is_one_thread(home: Path, tmp_path: Path, name: str, threads: list[int]) -> None:
+    assert ondisk.vespe("init", str(tmp_path)).returncode == 0
+    program = {"type": "shell_command", "entrypoint": "true", "args": {"argv": []}}
+    stated = {"network": ["a.example"]} if name == "stated" else {}
+    ondisk.write_tool(tmp_path / f".vespe/tools/tool-{name}", name, implementation=program, permissions=stated)
+    assert ondisk.vespe("tool", "run", name, cwd=tmp_path).returncode == 0  # what the machine offers is known now
+    done = subprocess.run([sys.executable, "-c", FORKS, name], cwd=tmp_path, capture_output=True, check=True, encoding="utf-8")
+    assert done.stdout.splitlines()[-1] == f"0 {threads}"

@@ -65,6 +65,11 @@ def test_the_modules_of_a_distribution_are_those_of_its_record(tmp_path: Path) -
     assert modules(["Click", "no-such-thing"]) == ["click"]
 
 
+def test_signals_that_other_code_than_python_handles_are_known_too() -> None:
+    source = "import ctypes; from vespe.processes.zygote import handled; ctypes.CDLL(None).signal(10, 1); print({10, 12} & {*handled()})"
+    assert subprocess.run([sys.executable, "-c", source], capture_output=True, check=True).stdout == b"{10}\n"
+
+
 def told(directory: Path, source: str = TOLD, preload: tuple[str, ...] = ()) -> process.Finished:
     """Run a script in a fork of a zygote that is made for it."""
     script = directory / "script.py"

@@ -71,6 +71,14 @@ def test_a_copy_shares_nothing_that_can_change_with_the_callers_value(schema: di
     assert made == given and not containers(made) & containers(given)
 
 
+def test_the_first_items_of_a_list_are_copied_as_they_are_and_only_those_behind_them_are_filled() -> None:
+    item = {"type": "object", "additionalProperties": False, "properties": {"n": {"default": 1}}}
+    schema = {"type": "object", "properties": {"a": {"type": "array", "prefixItems": [{}], "items": item}}}
+    given = {"a": [{"c": [1]}, {}]}
+    made = compile_schema(schema, closed=False).completed(given)
+    assert made == {"a": [{"c": [1]}, {"n": 1}]} and not containers(made) & containers(given)
+
+
 def containers(value: Any) -> set[int]:
     within = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return {id(value) for _ in [0] if isinstance(value, dict | list)}.union(*map(containers, within))

@@ -22,8 +22,8 @@ _LOCAL: Final = frozenset((0xEF53, 0x58465342, 0x9123683E, 0x01021994, 0xF2F5201
 _ITSELF: Final = 0x4 | 0x400 | 0x800
 _CONTENTS: Final = 0x2
 _NAMES: Final = 0x40 | 0x80 | 0x100 | 0x200
-_BESIDE_WHAT_IS_ASKED: Final = 0x20000000
-"""IN_MASK_ADD"""
+_BESIDE_WHAT_IS_ASKED: Final = 0x20000000 | 0x02000000
+"""IN_MASK_ADD, IN_DONT_FOLLOW"""
 
 
 class Watch:
@@ -102,7 +102,8 @@ class Watch:
             self._due = time.monotonic() + _BELIEVED_S
             with contextlib.suppress(BlockingIOError):
                 while os.read(self._descriptor, 1 << 16):
-                    pass
+                    self._told += not was_told  # it came since the question was asked
+                    was_told = True
 
 
 class Held:

@@ -45,7 +45,8 @@ def resolve(session: Session, url: str, ref: str | None) -> RemoteRef:
             return RemoteRef(name=name, object=advertised[name], commit=commit, newer=_newer(name, advertised))
     if ref is None:
         raise NotFound(f"{session.what} has no commits yet", hint="commit the kit first, then try again")
-    known = sorted(name.removeprefix("refs/tags/") for name in advertised if name.startswith("refs/tags/") and not name.endswith("^{}"))
+    tags = (name.removeprefix(_TAGS) for name in advertised if name.startswith(_TAGS) and not name.endswith("^{}"))
+    known = sorted(tags, key=lambda tag: [int(part) if number % 2 else part for number, part in enumerate(re.split("([0-9]+)", tag))])
     more = f" and {len(known) - 5} more (`git ls-remote --tags {shlex.quote(url)}` shows all)" if len(known) > 5 else ""
     hint = f"its tags: {', '.join(known[:-6:-1])}{more}" if known else "name a branch, a tag or a whole commit id"
     raise NotFound(f"{session.what} has neither a tag nor a branch {ref!r}", hint=hint)

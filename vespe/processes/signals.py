@@ -86,8 +86,9 @@ def go_on() -> None:
 
 
 def raised() -> int:
-    """Return the number of the signal that was raised last, and with which nobody went on; 0 where there is none."""
-    return 0 if _main.raised_at is None else _main.raised
+    """Return the number of the signal that is on its way to end this command; 0 where there is none."""
+    is_on_its_way = _main.raised_at is not None and time.monotonic() - _main.raised_at < _PATIENCE_S
+    return _main.raised if is_on_its_way else 0
 
 
 def in_command() -> bool:
@@ -159,7 +160,7 @@ def _send(number: int) -> None:
 
 
 def _handle(number: int, _: FrameType | None) -> None:
-    if _main.raised_at is not None and time.monotonic() - _main.raised_at < _PATIENCE_S:
+    if raised():
         return
     if _main.held:
         _main.noted = _main.noted or number

@@ -3,6 +3,7 @@
 import contextlib
 import fcntl
 import functools
+import gc
 import os
 import selectors
 import signal
@@ -203,7 +204,9 @@ class Supervised:
         if signals.in_command():
             _hide_memory()
         theirs: list[int] = []
-        forked = self.is_brief and self.lease is None and not command["boot"] and _can_fork()
+        # A proxy runs in a thread of its own.
+        is_alone = self.lease is None and (sandbox is None or sandbox.connect is None)
+        forked = self.is_brief and is_alone and not command["boot"] and _can_fork()
         fed = {"control": b"" if self.lease or forked else boot_message(SUPERVISOR, command), "stdin": stdin}
         try:
             for name in ("control", "status", "stderr", "stdin", "stdout", "result"):
@@ -339,9 +342,10 @@ def _can_fork() -> bool:
 
 def _become_supervisor(command: dict[str, Any], theirs: Sequence[int]) -> NoReturn:
     """Be what `_spawn` starts: with no descriptors but these, in a process group of its own."""
-    from vespe.processes import supervisor
-
     try:
+        gc.disable()  # what Vespe left behind would close descriptors by numbers that are others' here
+        from vespe.processes import supervisor
+
         os.setpgid(0, 0)  # from its first moment a terminal's Ctrl-C is ours alone
         for number, fd in enumerate(theirs):
             os.dup2(fd, number)

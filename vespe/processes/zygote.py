@@ -92,12 +92,15 @@ def imported(distributions: "list[str]") -> str:
 
 def state() -> "tuple[Any, ...]":
     """What a fork would share with its siblings, or get from an import though its own would have come later."""
-    return sorted(os.listdir("/proc/self/fd")), list(map(signal.getsignal, signals())), os.getcwd(), dict(os.environ)
+    handlers = [signal.getsignal(number) for number in range(1, signal.NSIG) if number not in (32, 33)]
+    return sorted(os.listdir("/proc/self/fd")), handlers, os.getcwd(), dict(os.environ)
 
 
-def signals() -> "list[int]":
-    """Return every signal but those that the C library keeps for itself."""
-    return [number for number in range(1, signal.NSIG) if number not in (32, 33)]
+def handled() -> "list[int]":
+    """Return the signals that this process handles or ignores, by whatever code: proc_pid_status(5)."""
+    with open("/proc/self/status", "rb") as file:
+        masks = [int(line.split()[1], 16) for line in file if line.startswith((b"SigIgn:", b"SigCgt:"))]
+    return [number for number in range(1, signal.NSIG) if any(mask >> (number - 1) & 1 for mask in masks)]
 
 
 def modules(distributions: "list[str]") -> "list[str]":
@@ -244,7 +247,7 @@ class Supervisor:
         self.connection.sendall(b"%d\n" % os.getpid())
         self.null = os.open(os.devnull, os.O_RDWR)
         self.size = resident()
-        self.handled = [number for number in signals() if signal.getsignal(number) is not signal.SIG_DFL]
+        self.handled = handled()
 
     def run(self) -> None:
         """Serve until Vespe is gone, nothing was wanted for a while, or this process is worn out."""

@@ -16,15 +16,16 @@ class Filling:
     """A schema's defaults at one place of a value, and the places below it.
 
     Of the members that it has `named`, all of them where it `is_closed`, only those `below` may hold others; `is_flat` says that no item
-    of a list does.
+    of a list does. `items` is for those `after` so many.
     """
 
-    __slots__ = ("below", "defaults", "is_closed", "is_flat", "items", "named")
+    __slots__ = ("after", "below", "defaults", "is_closed", "is_flat", "items", "named")
 
     def __init__(self) -> None:
         self.defaults: dict[str, Any] = {}
         self.below: dict[str, Filling] = {}
         self.items: Filling | None = None
+        self.after = 0
         self.named: AbstractSet[str] = frozenset()
         self.is_closed = self.is_flat = False
 
@@ -34,6 +35,12 @@ class Filling:
             raise ValueError("nested too deep")
         if value.__class__ is not dict and isinstance(value, list):
             items = self.items or NOTHING
+            if self.after:
+                each = enumerate(value)
+                return [
+                    (items if n >= self.after else NOTHING).fill(one, levels - 1) if isinstance(one, _CONTAINERS) else one
+                    for n, one in each
+                ]
             return [items.fill(one, levels - 1) if isinstance(one, _CONTAINERS) else one for one in value]
         made = {**value}
         if self.is_closed or made.keys() <= self.named:
@@ -91,7 +98,9 @@ def _found(schemas: list[Any], references: References, known: dict[tuple[int, ..
             made.defaults[name] = said[-1]
     if items := [sub["items"] for sub in applying if isinstance(sub.get("items"), dict)]:
         made.items = _found(items, references, known, is_sure=is_sure)
-        made.is_flat = is_sure and _is_scalar(items, references) and not any("prefixItems" in sub for sub in applying)
+        # The schemas of the first items are not known here: those are copied as they are.
+        made.after = max(len(first) if isinstance(first := sub.get("prefixItems"), list) else 0 for sub in applying)
+        made.is_flat = is_sure and not made.after and _is_scalar(items, references)
     return made
 
 
