@@ -113,6 +113,13 @@ def test_whatever_else_there_is_is_the_sdks(given: dict[bytes, str | None], mess
     assert not quick_of(Tools()).takes(given, message)
 
 
+def test_nothing_is_kept_of_a_name_that_is_no_tool() -> None:
+    quick = quick_of(Tools())
+    for name in ("add", "nope", "neither"):
+        assert quick.takes(headers(mcp_name=name), request(name=name))
+    assert list(quick._plain) == ["add"]
+
+
 @pytest.mark.parametrize(
     "message",
     [

@@ -8,9 +8,8 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from vespe import Project, report_message
+from vespe.mcp_server import revisions
 from vespe.mcp_server.http_gate import GONE, MESSAGE, replayed
 from vespe.mcp_server.http_handlers import Handlers
 from vespe.mcp_server.http_sessions import Sessions
@@ -32,13 +31,14 @@ class Client:
 
     def __init__(self, app: Sessions) -> None:
         self.app, self.session, self.status, self.ids = app, "", 0, itertools.count()
+        self.headers = HEADERS
 
     async def ask(self, method: str, *, http: str = "POST", heard: Callable[[bytes], None] | None = None, **params: Any) -> str:
         """Send one message, a notification where it is one by name; return the body, and check that the session is the known one."""
         message: JsonObject = {"jsonrpc": "2.0", "method": method, "params": params}
         message |= {} if method.startswith("notifications/") else {"id": next(self.ids)}
         body = json.dumps(message).encode() if http == "POST" else b""
-        given = HEADERS | {"content-length": str(len(body))} | ({"mcp-session-id": self.session} if self.session else {})
+        given = self.headers | {"content-length": str(len(body))} | ({"mcp-session-id": self.session} if self.session else {})
         gone, said = asyncio.Event(), bytearray()
 
         async def send(event: dict[str, Any]) -> None:
@@ -130,14 +130,15 @@ def test_requests_that_come_together_wake_a_session_once(project: Path) -> None:
     run(project, work, awake=0)
 
 
-def test_a_session_that_is_ended_or_forgotten_or_unknown_is_not_found(project: Path) -> None:
+def test_a_session_that_is_ended_or_slept_longest_or_unknown_is_not_found(project: Path) -> None:
     async def work(sessions: Sessions, _: Handlers) -> None:
-        ended, forgotten, kept = [await Client(sessions).hello() for _ in range(3)]
+        ended = await Client(sessions).hello()
         await ended.ask("", http="DELETE")
         assert ended.status == 200
+        used, forgotten, kept = [await Client(sessions).hello() for _ in range(3)]
+        await used.ask("tools/list")
         await Client(sessions).hello()
-        await Client(sessions).hello()
-        for client, status in ((ended, 404), (forgotten, 404), (kept, 200)):
+        for client, status in ((ended, 404), (forgotten, 404), (used, 200), (kept, 200)):
             await client.ask("tools/list")
             assert client.status == status
         assert len(sessions._known) == 3
@@ -160,9 +161,86 @@ def test_an_open_stream_keeps_a_session_awake_and_is_told_of_changes(project: Pa
     run(project, work, awake=0)
 
 
-@pytest.mark.parametrize(("name", "sleeps"), [("x" * 100, True), ("x" * 10_000, False)])
-def test_what_would_be_much_to_keep_is_left_with_the_sdk(project: Path, name: str, sleeps: bool) -> None:
+def opened(sessions: Sessions) -> int:
+    """Return how many sessions the SDK has."""
+    return len(sessions._app.__self__._server_instances)  # type: ignore[attr-defined]  # a method of its manager
+
+
+def test_what_would_be_much_to_keep_is_left_with_the_sdk(project: Path) -> None:
     async def work(sessions: Sessions, _: Handlers) -> None:
-        assert (await Client(sessions).hello(name)).sleeps == sleeps
+        large = [await Client(sessions).hello("x" * 10_000) for _ in range(3)]
+        assert not sessions._known and opened(sessions) == 3
+        small = [await Client(sessions).hello() for _ in range(2)]
+        assert len(sessions._known) == 2 and opened(sessions) == 3
+        for client in (*large, *small):
+            await client.ask("tools/list")
+            assert client.status == 200
+
+    run(project, work, awake=0, limit=2)
+
+
+def test_a_session_that_is_changed_by_much_is_left_with_the_sdk(project: Path) -> None:
+    async def work(sessions: Sessions, _: Handlers) -> None:
+        client = await Client(sessions).hello()
+        await client.ask("logging/setLevel", level="debug", _meta={"more": "x" * 10_000})
+        assert not sessions._known
+        await Client(sessions).hello()
+        assert "on the way" in await client.ask("tools/call", name="say", arguments={})
+
+    run(project, work, awake=1)
+
+
+def test_a_session_whose_request_was_broken_off_sleeps_too(project: Path) -> None:
+    async def work(sessions: Sessions, _: Handlers) -> None:
+        client = await Client(sessions).hello()
+        stream = asyncio.ensure_future(client.ask("", http="GET"))
+        while client.status != 200:
+            await asyncio.sleep(0.01)
+        stream.cancel()
+        await asyncio.wait([stream])
+        assert client.sleeps and not opened(sessions)
 
     run(project, work, awake=0)
+
+
+def test_the_revision_that_one_client_says_is_not_said_for_another(project: Path) -> None:
+    async def work(sessions: Sessions, _: Handlers) -> None:
+        other, client = await Client(sessions).hello(), await Client(sessions).hello()
+        await other.ask("tools/list")
+        app, said = sessions._app, list[str]()
+
+        async def noted(scope: Any, receive: Any, send: Any) -> None:
+            said.append(scope["method"] if b"mcp-protocol-version" in dict(scope["headers"]) else "")
+            await app(scope, receive, send)
+
+        sessions._app = noted
+        client.headers = HEADERS | {"mcp-protocol-version": revisions.HANDSHAKE[0]}
+        await client.ask("tools/list")
+        assert other.sleeps and not client.sleeps and said == ["", "", "POST", ""]
+
+    run(project, work, awake=1)
+
+
+def test_a_request_of_the_newest_revision_leaves_a_session_as_it_was(project: Path) -> None:
+    async def work(sessions: Sessions, _: Handlers) -> None:
+        client = await Client(sessions).hello()
+        client.headers = HEADERS | {"mcp-protocol-version": revisions.NEWEST}
+        await client.ask("tools/list")
+        assert client.status == 400 and not opened(sessions)
+        client.headers = HEADERS
+        await client.ask("tools/list")
+        assert client.status == 200
+
+    run(project, work, awake=0)
+
+
+def test_a_session_that_the_sdk_ended_is_opened_again_once(project: Path) -> None:
+    async def work(sessions: Sessions, _: Handlers) -> None:
+        client = await Client(sessions).hello()
+        direct = Client(sessions._app)  # type: ignore[arg-type]  # past the sessions, as if its time were over
+        direct.session = client.session
+        await direct.ask("", http="DELETE")
+        said = await asyncio.gather(*(client.ask("tools/call", name="say", arguments={}) for _ in range(3)))
+        assert all(one.count('"text":"said"') == 1 for one in said) and opened(sessions) == 1
+
+    run(project, work, awake=1)

@@ -47,7 +47,7 @@ class Quick:
     def __init__(self, tools: Source, calls: set[threading.Event], in_thread: InThread) -> None:
         self._tools, self._calls, self._in_thread = tools, calls, in_thread
         self._quick: dict[str, int] = {}
-        self._plain: dict[str, JsonObject | None] = {}
+        self._plain: dict[str, JsonObject] = {}
 
     def answer_at_once(self, headers: Mapping[bytes, str | None], message: JsonObject) -> bytes | None:
         """Return the answer to a call of a tool that is known to be quick; None for all else, for which nothing was done."""
@@ -76,7 +76,7 @@ class Quick:
     def _says_headers(self, name: str) -> bool:
         """Say whether a tool has inputs that clients say in headers too; a schema that has none is looked through once."""
         schema = self._tools.input_schema(name)
-        if schema is not None and self._plain.get(name) is schema:
+        if schema is None or self._plain.get(name) is schema:
             return False
         if '"x-mcp-header"' in strict_json.compact_json(schema):
             return True

@@ -6,17 +6,19 @@ One that sleeps is what its client said to open it, which is said to the SDK aga
 import asyncio
 from typing import Final
 
+from vespe.mcp_server import revisions
 from vespe.mcp_server.http_gate import GONE, MESSAGE, App, Receive, Scope, Send, replayed
 
 MAX_SESSIONS: Final = 1000
 """Sessions at once; where there are more, the one that slept longest is forgotten, and its client shakes hands again."""
 _AWAKE: Final = 32
 _MAX_KEPT_BYTES: Final = 8 * 1024
-"""A session with more than that to say again never sleeps."""
+"""A session with more than that to say again is left to the SDK."""
 _KEPT: Final = ("notifications/initialized", "logging/setLevel")
 """What changes a session, in the order in which it is said again."""
 _ID: Final = b"mcp-session-id"
-_OF_REQUEST: Final = frozenset((_ID, b"content-length", b"content-type", b"accept", b"last-event-id"))
+_REVISION: Final = b"mcp-protocol-version"
+_OF_REQUEST: Final = frozenset((_ID, b"content-length", b"content-type", b"accept", b"last-event-id", _REVISION))
 
 
 class _Session:
@@ -37,40 +39,63 @@ class Sessions:
     def __init__(self, app: App, *, limit: int = MAX_SESSIONS, awake: int = _AWAKE) -> None:
         self._app, self._limit, self._awake = app, limit, awake
         self._known: dict[bytes, _Session] = {}
-        self._idle: dict[_Session, None] = {}
+        """By the id that the client has; those that sleep stand in the order in which they fell asleep."""
+        self._idle: dict[bytes, _Session] = {}
         """Those that are awake and may sleep, the one that was used last at the end."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request that the gate let in."""
         body, message = scope[MESSAGE]
         said = message.get("method") if isinstance(message, dict) else None
-        name = dict(scope["headers"]).get(_ID)
-        if name in self._known:
-            return await self._served(name, scope, receive, send, said=(said, body))
+        headers = dict(scope["headers"])
+        name, revision = headers.get(_ID), headers.get(_REVISION)
+        if name in self._known and (revision is None or revision.decode("latin-1") in revisions.HANDSHAKE):
+            return await self._served(name, scope, send)
         opened = _Answered(send)
         await self._app(scope, receive, opened)
-        if said == "initialize" and opened.session is not None and opened.status == 200:
-            self._known[opened.session] = _Session(opened.session, body)
-            await self._rest(self._known[opened.session], scope)
+        if said == "initialize" and opened.session is not None and opened.status == 200 and len(body) <= _MAX_KEPT_BYTES:
+            self._known[opened.session] = session = _Session(opened.session, body)
+            await self._rest(opened.session, session, scope)
 
-    async def _served(self, name: bytes, scope: Scope, receive: Receive, send: Send, *, said: tuple[str | None, bytes]) -> None:
-        session = self._known[name]
+    async def _served(self, name: bytes, scope: Scope, send: Send) -> None:
+        session, status = self._known[name], 0
         session.busy += 1
-        self._idle.pop(session, None)
-        answered = _Answered(send, name)
+        self._idle.pop(name, None)
         try:
-            async with session.waking:
-                if session.own is None:
-                    session.own = await self._woken(session, scope)
-            headers = [(key, session.own or value) if key == _ID else (key, value) for key, value in scope["headers"]]
-            await self._app({**scope, "headers": headers}, receive, answered)
+            status = await self._answered(name, session, scope, send)
         finally:
             session.busy -= 1
-        if answered.status == 404 or (scope["method"] == "DELETE" and answered.status == 200):
+            self._note(name, session, scope, status)
+            await self._rest(name, session, scope)
+
+    async def _answered(self, name: bytes, session: _Session, scope: Scope, send: Send) -> int:
+        """Let the SDK answer, and return the status; a session that it had ended for being idle is opened again, once.
+
+        With 404 it says that it took nothing of the request, so that nothing is done twice.
+        """
+        while True:
+            async with session.waking:
+                was_awake = session.own is not None
+                own = session.own = session.own or await self._woken(session, scope)
+            headers = [(key, own or value) if key == _ID else (key, value) for key, value in scope["headers"]]
+            answered = _Answered(send, name, unsent=404 if was_awake else None)
+            await self._app({**scope, "headers": headers}, replayed(scope[MESSAGE][0], scope[GONE]), answered)
+            if answered.status != 404 or not was_awake:
+                return answered.status
+            if session.own == own:
+                session.own = None
+
+    def _note(self, name: bytes, session: _Session, scope: Scope, status: int) -> None:
+        """Take note of what a request that was answered so has changed."""
+        body, message = scope[MESSAGE]
+        said = message.get("method") if isinstance(message, dict) else None
+        if status == 404 or (scope["method"] == "DELETE" and status == 200):
             self._known.pop(name, None)
-        elif said[0] in _KEPT:
-            session.kept[said[0]] = said[1]
-        await self._rest(session, scope)
+            session.own = None
+        elif said in _KEPT and status in (200, 202):
+            session.kept[said] = body
+            if sum(map(len, session.kept.values())) > _MAX_KEPT_BYTES:
+                self._known.pop(name, None)
 
     async def _woken(self, session: _Session, scope: Scope) -> bytes | None:
         """Open a session with the SDK again; return the id that it has there, None where it is refused."""
@@ -80,13 +105,14 @@ class Sessions:
                 await self._asked(scope, "POST", own, session.kept[method])
         return own
 
-    async def _rest(self, session: _Session, scope: Scope) -> None:
+    async def _rest(self, name: bytes, session: _Session, scope: Scope) -> None:
         """Take note that a session has been used, let those sleep that were used longest ago, and forget whom there is no room for."""
-        if not session.busy and session.own is not None and sum(map(len, session.kept.values())) <= _MAX_KEPT_BYTES:
-            self._idle[session] = None
+        if not session.busy and session.own is not None and self._known.get(name) is session:
+            self._idle[name] = session
         while len(self._idle) > self._awake:
-            oldest = next(iter(self._idle))
-            del self._idle[oldest]
+            name = next(iter(self._idle))
+            del self._idle[name]
+            oldest = self._known[name] = self._known.pop(name)
             own, oldest.own = oldest.own, None
             await self._asked(scope, "DELETE", own)
         if len(self._known) > self._limit:
@@ -106,10 +132,13 @@ class Sessions:
 
 
 class _Answered:
-    """Sends an answer on, with `name` as the session that it is of, and notes its status and the session that the SDK said."""
+    """Sends an answer on, with `name` as the session that it is of, and notes its status and the session that the SDK said.
 
-    def __init__(self, send: Send | None, name: bytes | None = None) -> None:
-        self._send, self._name = send, name
+    One of the status `unsent` is only noted.
+    """
+
+    def __init__(self, send: Send | None, name: bytes | None = None, *, unsent: int | None = None) -> None:
+        self._send, self._name, self._unsent = send, name, unsent
         self.status, self.session = 0, None
 
     async def __call__(self, message: dict[str, object]) -> None:
@@ -119,5 +148,5 @@ class _Answered:
             if self._name is not None:
                 headers = [(key, self._name if key == _ID else value) for key, value in headers]
             message = {**message, "headers": headers}
-        if self._send is not None:
+        if self._send is not None and self.status != self._unsent:
             await self._send(message)
