@@ -59,26 +59,30 @@ def compared(name: str, unit: str, found: tuple[list[float], list[float]], *, pe
     )
 
 
-def rates(cases: Mapping[str, Callable[[], object]], *, rounds: int = 7, seconds: float = 0.15) -> dict[str, list[float]]:
-    """Return how often each case runs in a second of this process's processor time, once for each round."""
+def rates(
+    cases: Mapping[str, Callable[[], object]], *, rounds: int = 7, seconds: float = 0.15, clock: Callable[[], float] = time.process_time
+) -> dict[str, list[float]]:
+    """Return how often each case runs in a second of this process's processor time, or of another `clock`, once for each round."""
     found: dict[str, list[float]] = {name: [] for name in cases}
     for case in cases.values():
         case()
     for _ in range(rounds):
         for name in random.sample(sorted(cases), len(cases)):
-            found[name].append(_rate(cases[name], seconds))
+            found[name].append(_rate(cases[name], seconds, clock))
     return found
 
 
-def times(cases: Mapping[str, Callable[[], object]], *, rounds: int) -> dict[str, list[float]]:
-    """Return the milliseconds of processor time that each case takes, once for each round, after one that is not counted."""
+def times(
+    cases: Mapping[str, Callable[[], object]], *, rounds: int, clock: Callable[[], float] = time.process_time
+) -> dict[str, list[float]]:
+    """Return the milliseconds of processor time, or of another `clock`, that each case takes, once for each round after the first."""
     found: dict[str, list[float]] = {name: [] for name in cases}
     for number in range(rounds + 1):
         for name in random.sample(sorted(cases), len(cases)):
-            began = time.process_time()
+            began = clock()
             cases[name]()
             if number:
-                found[name].append((time.process_time() - began) * 1000)
+                found[name].append((clock() - began) * 1000)
     return found
 
 
@@ -100,9 +104,9 @@ def make_project(root: Path, *, tools: int, **fields: object) -> Path:
     return root
 
 
-def _rate(case: Callable[[], object], seconds: float) -> float:
-    began, number = time.process_time(), 0
-    while (spent := time.process_time() - began) < seconds:
+def _rate(case: Callable[[], object], seconds: float, clock: Callable[[], float]) -> float:
+    began, number = clock(), 0
+    while (spent := clock() - began) < seconds:
         for _ in range(20):
             case()
         number += 20

@@ -1,15 +1,14 @@
 """What the sandbox costs each call, in time that one waits: beside none, and beside the programs that hold others, where they are there."""
 
 import json
-import random
 import shutil
 import statistics
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from tests.benchmarks.axes import ADD, Axis, compared, make_project
+from tests.benchmarks.axes import ADD, Axis, compared, make_project, times
 from tests.support.ondisk import python_tool
 from vespe import Project
 from vespe.projects import user_config
@@ -39,8 +38,8 @@ def axes(scratch: Path) -> Iterator[Axis]:
         }
         for name, command in PEERS.items():
             if shutil.which(command[0]):
-                cases[name] = lambda command=command: subprocess.run(command, capture_output=True, check=True)  # type: ignore[misc]
-        found = _waited(cases)
+                cases[name] = lambda command=command: subprocess.run(command, capture_output=True, check=True)  # type: ignore[misc]  # a default binds it
+        found = times(cases, rounds=ROUNDS, clock=time.perf_counter)
     yield compared("Python tool in the sandbox, nothing stated", "ms", (found["plain"], found["without"]), peer="no sandbox", goal=None)
     yield compared("the same, everything stated", "ms", (found["stated"], found["without"]), peer="no sandbox", goal=None)
     yield _added("what the sandbox adds to a Python tool, everything stated", found["stated"], found["without"], at_most=7)
@@ -60,15 +59,3 @@ def _project(root: Path) -> Path:
 def _added(name: str, held: list[float], free: list[float], *, at_most: float) -> Axis:
     added = [statistics.median(held) - statistics.median(free)]
     return compared(name, "ms", (added, [at_most]), peer=f"{at_most:g} ms", goal=1, more=False)
-
-
-def _waited(cases: Mapping[str, Callable[[], object]]) -> dict[str, list[float]]:
-    """Return the milliseconds that each case takes, once for each round, after three that are not counted."""
-    found: dict[str, list[float]] = {name: [] for name in cases}
-    for number in range(ROUNDS + 3):
-        for name in random.sample(sorted(cases), len(cases)):
-            began = time.perf_counter()
-            cases[name]()
-            if number >= 3:
-                found[name].append((time.perf_counter() - began) * 1000)
-    return found

@@ -2,15 +2,14 @@
 
 import json
 import os
-import random
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from tests.benchmarks.axes import ADD, Axis, compared, make_home, make_project
+from tests.benchmarks.axes import ADD, Axis, compared, make_home, make_project, rates
 from tests.support.ondisk import python_tool
 from vespe import Project
 from vespe.projects import user_config
@@ -31,7 +30,7 @@ def axes(scratch: Path) -> Iterator[Axis]:
             "shell": lambda: project.call("tool_00000", **GIVEN).unwrap(),
             "echo": lambda: subprocess.run(("echo", "1"), capture_output=True, check=True),
         }
-        found = _waited(cases)
+        found = rates(cases, rounds=5, seconds=0.5, clock=time.perf_counter)  # most of the work is other processes'
         yield compared("Python tool, one caller", "calls/s", (found["ours"], found["theirs"]), peer="an interpreter a call", goal=7)
         both = [[_of_two(cases[name]) for _ in range(5)] for name in ("ours", "theirs")]
         yield compared("the same, two callers", "calls/s", (both[0], both[1]), peer="an interpreter a call", goal=7)
@@ -39,21 +38,6 @@ def axes(scratch: Path) -> Iterator[Axis]:
         spans = sorted(_span(cases["ours"]) for _ in range(500))
         slowest, middle = spans[-5], spans[len(spans) // 2]
         yield compared("Python tool, slowest in a hundred", "ms", ([slowest], [middle]), peer="the middle one", goal=4, more=False)
-
-
-def _waited(cases: Mapping[str, Callable[[], object]], *, rounds: int = 5, seconds: float = 0.5) -> dict[str, list[float]]:
-    """Return how often each case runs in a second that one waits, once for each round: most of the work is other processes'."""
-    found: dict[str, list[float]] = {name: [] for name in cases}
-    for case in cases.values():
-        case()
-    for _ in range(rounds):
-        for name in random.sample(sorted(cases), len(cases)):
-            until, number = time.perf_counter() + seconds, 0
-            while time.perf_counter() < until:
-                cases[name]()
-                number += 1
-            found[name].append(number / seconds)
-    return found
 
 
 def _of_two(case: Callable[[], object], *, seconds: float = 0.5) -> float:

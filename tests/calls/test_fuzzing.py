@@ -72,7 +72,7 @@ def test_a_slow_tool_that_always_fails_is_a_finding_however_long_it_is_made_smal
 
 
 def test_no_call_begins_when_the_time_is_up_not_even_to_make_a_finding_smaller() -> None:
-    found = fuzz(TOOL, lambda _: time.sleep(0.2) or failed(exception="TypeError"), seconds=0.3, seed=1)  # type: ignore[func-returns-value]
+    found = fuzz(TOOL, lambda _: time.sleep(0.2) or failed(exception="TypeError"), seconds=0.3, seed=1)  # type: ignore[func-returns-value]  # None, so what follows `or`
     assert [finding.kind for finding in found.findings] == ["crash"] and found.calls <= 2
 
 

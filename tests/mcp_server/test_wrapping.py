@@ -42,7 +42,7 @@ def started(home: Path, tmp_path: Path) -> Iterator[Callable[[], tuple[LineClien
             marker = f"marker-{uuid4()}"
             argv = [sys.executable, "-m", "vespe", "mcp", "wrap", sys.executable, "-c", SERVER, marker]
             pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-            process = subprocess.Popen(argv, cwd=tmp_path, env=interruptible(), **pipes)  # type: ignore[call-overload]
+            process = subprocess.Popen(argv, cwd=tmp_path, env=interruptible(), **pipes)  # type: ignore[call-overload]  # options as a dict
             ended.enter_context(process)
             ended.callback(process.kill)
             client = LineClient(process)
@@ -60,7 +60,7 @@ def test_lines_pass_as_they_are_in_both_directions_at_once(started: Callable[[],
         client.write(data)
         got = b""
         while len(got) < len(data):
-            got += os.read(client.process.stdout.fileno(), 1 << 20)  # type: ignore[union-attr]
+            got += os.read(client.process.stdout.fileno(), 1 << 20)  # type: ignore[union-attr]  # it is a pipe
         assert got == data
     assert client.close() == 0 and gone(marker)
 
@@ -71,7 +71,7 @@ def test_a_line_that_is_too_long_is_an_error_to_the_client_and_the_end_of_a_serv
     assert client.read()["error"]["code"] == -32700 and client.read() == {"id": 7}
     client.write(b"flood\n")
     assert client.process.wait(PATIENCE_S) == 1 and gone(marker)
-    assert b"a line of more than 8388608 bytes" in client.process.stderr.read()  # type: ignore[union-attr]
+    assert b"a line of more than 8388608 bytes" in client.process.stderr.read()  # type: ignore[union-attr]  # it is a pipe
 
 
 def test_the_exit_code_is_the_servers_also_where_it_ends_by_itself(started: Callable[[], tuple[LineClient, str]]) -> None:
@@ -91,5 +91,5 @@ def test_however_vespe_ends_nothing_of_the_server_is_left(started: Callable[[], 
 
 def test_a_client_that_reads_nothing_more_ends_it(started: Callable[[], tuple[LineClient, str]]) -> None:
     client, marker = started()
-    client.process.stdout.close()  # type: ignore[union-attr]
+    client.process.stdout.close()  # type: ignore[union-attr]  # it is a pipe
     assert client.process.wait(PATIENCE_S) in (143, 137) and gone(marker)

@@ -56,7 +56,7 @@ def test_a_trusted_project_refuses_nothing(pages: Pages) -> None:
 
 def test_all_tools_are_shown_by_one_look_at_the_project_and_broken_ones_are_left_out(pages: Pages, monkeypatch: pytest.MonkeyPatch) -> None:
     known, looks = pages.site._project, list[Workspace]()
-    monkeypatch.setattr(Workspace, "view", property(lambda self: looks.append(self) or view_of(self.config)))  # type: ignore[func-returns-value]
+    monkeypatch.setattr(Workspace, "view", property(lambda self: looks.append(self) or view_of(self.config)))  # type: ignore[func-returns-value]  # None
     known._due = 0.0
     rows = known.rows()
     shown = [tool.uid for tool in known.shown(rows)]

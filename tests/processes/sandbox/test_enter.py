@@ -21,7 +21,7 @@ def held(tmp_path: Path, level: str, script: str, **stated: object) -> Finished:
         (tmp_path / name).mkdir(exist_ok=True)
     project = str(tmp_path / "project")
     where = Surroundings(project=project, directory=project, scratch=str(tmp_path / "scratch"), path=os.defpath, starts=("sh",))
-    made = policy(machine, level, Permissions(**stated), where)  # type: ignore[arg-type]
+    made = policy(machine, level, Permissions(**stated), where)  # type: ignore[arg-type]  # a row of the table
     return run(Command(argv=("/bin/sh", "-c", script), cwd=project, env={"PATH": os.defpath}, timeout_s=20, sandbox=made))
 
 

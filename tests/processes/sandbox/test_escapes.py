@@ -61,7 +61,7 @@ class World:
         if os.getuid() == 0 and uid:
             subprocess.run(["chown", "-hR", f"{uid}:{uid}", str(base), str(self.shared), os.ttyname(self.pty)], check=True)
         user = {"user": uid, "group": uid, "extra_groups": []} if os.getuid() == 0 and uid else {}
-        self.victim = subprocess.Popen(["/bin/sleep", "600"], env={"TOKEN": "x"}, **user)  # type: ignore[call-overload]
+        self.victim = subprocess.Popen(["/bin/sleep", "600"], env={"TOKEN": "x"}, **user)  # type: ignore[call-overload]  # options as a dict
 
     def served(self, family: int, kind: int, address: Any = None) -> int:
         """Listen at an address; returns the port."""

@@ -117,7 +117,7 @@ class _Reader:
         if headers:
             args["headers"] = headers
         if _VARIABLE.search(url):
-            raise _Unsaid(f"its URL holds the variable {_VARIABLE.search(url)[0]}, and a URL here stands as it is")  # type: ignore[index]
+            raise _Unsaid(f"its URL holds the variable {_VARIABLE.search(url)[0]}, and a URL here stands as it is")  # type: ignore[index]  # found above
         try:
             self.hosts.append(parse_url(re.sub(r"\{[^{}]*\}", "x", url)).authority)
         except Refused as error:

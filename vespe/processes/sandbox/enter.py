@@ -29,15 +29,15 @@ class _Long(_ctypes._SimpleCData):  # type: ignore[type-arg]  # what ctypes.c_lo
     _type_ = "l"
 
 
-class _Bytes(_ctypes._SimpleCData):  # type: ignore[type-arg]
+class _Bytes(_ctypes._SimpleCData):  # type: ignore[type-arg]  # typeshed has it generic, and it is not
     _type_ = "z"
 
 
-class _Short(_ctypes._SimpleCData):  # type: ignore[type-arg]
+class _Short(_ctypes._SimpleCData):  # type: ignore[type-arg]  # typeshed has it generic, and it is not
     _type_ = "H"
 
 
-class _Word(_ctypes._SimpleCData):  # type: ignore[type-arg]
+class _Word(_ctypes._SimpleCData):  # type: ignore[type-arg]  # typeshed has it generic, and it is not
     _type_ = "I"
 
 
@@ -47,7 +47,7 @@ class _Capabilities(_ctypes.Array):  # type: ignore[type-arg]  # the low and the
 
 
 class _Program(_ctypes.Structure):
-    _fields_ = [("length", _Short), ("filter", _Bytes)]  # noqa: RUF012
+    _fields_ = [("length", _Short), ("filter", _Bytes)]  # noqa: RUF012  # as _ctypes wants it
 
 
 class _Function(_ctypes.CFuncPtr):

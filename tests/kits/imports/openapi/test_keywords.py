@@ -48,7 +48,7 @@ ROWS: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"deprecated": True, "type": "string"}, {"type": "string", "description": "Deprecated."}),
     ({"type": "number", "multipleOf": 0}, {"type": "number"}),
     ({"description": "a\u202eb ${env:HOME}"}, {"description": "a b $ {env:HOME}"}),
-    (["no", "schema"], {}),  # type: ignore[list-item]
+    (["no", "schema"], {}),  # type: ignore[list-item]  # no schema at all
 ]  # fmt: skip
 
 
